@@ -190,8 +190,18 @@ export type Outgoing =
       spent?: Spent;
       /** It can be pressed below it that the bot speaks only when mentioned, or always again. */
       offer?: "quiet" | "listen" | undefined;
+      /** Addresses of the text that may be clicked. */
+      links?: readonly string[];
     }
   | Notice;
+
+export type Answer = Extract<Outgoing, { kind: "answer" }>;
+
+export interface CallOutput {
+  result: CallResult;
+  /** The whole text; secrets are removed. */
+  text: string;
+}
 
 /** What a private message lets its reader press. */
 export type Offer = Pick<Notice, "holds" | "approves" | "confirms">;
@@ -404,6 +414,10 @@ export interface Queries {
   isSaid(key: JournalKey, post: string): Promise<boolean>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
+  /** What a run answered; undefined when the thread has no such run, or it has not ended. */
+  answer(key: JournalKey, run: string): Promise<Answer | undefined>;
+  /** All that a call returned, where its result is cut too: `r1.t3`, or `t3` for the newest that ends so. Undefined as `answer`. */
+  output(key: JournalKey, call: string): Promise<CallOutput | undefined>;
   /** The form in which an action's arguments are edited. Undefined as `action`, and when its tool is gone. */
   editForm(key: JournalKey, action: string): Promise<EditForm | undefined>;
   /** Holds against the tool what was written in the form, before anything is sent. Takes at most about a second. */

@@ -7,6 +7,7 @@ import type { Effect } from "../core/entry.ts";
 import { createPersonOf } from "../core/people.ts";
 import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
+import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { createLedger } from "../incidents/ledger.ts";
@@ -166,6 +167,12 @@ async function forecast(
   return { effect: threads.dispatcher.effectOf(call.tool, call.args), decision };
 }
 
+/** What the configuration lets happen and be seen in threads. */
+function policyOf({ approvals, access, links, people, timezone }: Config) {
+  const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
+  return { policy: approvals, access, mayLink, personOf, timezone };
+}
+
 /**
  * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
  * loopback and private networks.
@@ -203,9 +210,8 @@ export async function assemble(
   const threads: ThreadParts = {
     journal,
     dispatcher,
-    policy: config.approvals,
+    ...policyOf(config),
     network: allow,
-    access: config.access,
     freezes,
     run,
     encoder,
@@ -213,11 +219,10 @@ export async function assemble(
     log,
     leaseMs: LEASE_MS,
     showAfterMs: SHOW_AFTER_MS,
-    personOf: createPersonOf(config.people),
-    timezone: config.timezone,
     wakeAt: (key, at) => wakeups.wake(key, at),
     adapterOf: (transport) => adapters.get(transport),
   };
+  const whyNot = whyNotPrepared(dispatcher, encode);
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
   const inbox = createInbox({ journal, read, encoder, wake: (key) => wakeups.wake(key) });
   const started: Stoppable[] = [];
@@ -234,7 +239,7 @@ export async function assemble(
 
   return {
     inbox,
-    queries: createQueries(journal, tools, encode, whyNotPrepared(dispatcher, encode)),
+    queries: createQueries(journal, tools, encode, { ...threads, whyNot }),
     overview,
     tenants: createTenants(journal),
     encode,

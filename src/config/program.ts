@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import * as z from "zod";
+import { isLinkHost } from "../core/links.ts";
 import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
 import { MODEL_FORMS, PROVIDERS, tryModelId } from "../models/load.ts";
 import { accessPolicy, approvalPolicy, people } from "./policy.ts";
@@ -119,11 +120,28 @@ export const wakeupsPart = defineSettings({
       : {},
 });
 
+const links = z.strictObject({
+  allow: z
+    .array(
+      z
+        .string()
+        .refine(
+          isLinkHost,
+          "expected a host in lower case, such as wiki.example.com or *.example.com",
+        ),
+    )
+    .default([])
+    .describe(
+      "Hosts whose addresses in answers can be clicked, such as `grafana.example.com` or `*.wiki.example.com`; other addresses are shown as text. An address is written by a model and may carry anything it read, so name only hosts whose requests you see yourselves.",
+    ),
+});
+
 export const policyPart = defineSettings({
   name: "policy",
   settings: z.object({
     approvals: fromYaml("approvals", approvalPolicy.prefault({})),
     access: fromYaml("access", accessPolicy.prefault({})),
+    links: fromYaml("links", links.prefault({})),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
   }),
 });

@@ -7,7 +7,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
 import { isUnsettled, Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import { outgoingOf } from "./outgoing.ts";
+import { outgoingOf, type Shown } from "./outgoing.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
 /** What was said and answered, in order, and at the end every card that waits for a person. */
@@ -15,8 +15,9 @@ export async function historyOf(
   key: JournalKey,
   entries: Awaited<ReturnType<Journal["read"]>>,
   limit: number,
-  encode: Encode,
+  shown: Shown,
 ): Promise<HistoryItem[]> {
+  const { encode } = shown;
   const items: HistoryItem[] = [];
   const thread = new Thread();
   for await (const page of inPages(withoutRemoved(entries))) {
@@ -29,7 +30,7 @@ export async function historyOf(
           continue;
         items.push({
           kind: "out",
-          message: outgoingOf({ key, thread }, item, encode),
+          message: outgoingOf({ key, thread }, item, shown),
           at: entry.at,
         });
       }

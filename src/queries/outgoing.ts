@@ -3,6 +3,7 @@ import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { addressesIn, type LinkRule } from "../core/links.ts";
 import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
@@ -16,10 +17,17 @@ import {
 } from "../thread/state.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
+/** What everything that is shown passes. */
+export interface Shown {
+  encode: Encode;
+  /** Addresses that the configuration lets people click. */
+  mayLink: LinkRule | undefined;
+}
+
 export function outgoingOf(
   { key, thread }: { key: JournalKey; thread: Thread },
   item: OutboxItem,
-  encode: Encode,
+  { encode, mayLink }: Shown,
 ): Outgoing {
   if (item.kind === "notice") {
     const { notice } = item;
@@ -48,6 +56,7 @@ export function outgoingOf(
   const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
   const { offer } = item;
+  const links = linksIn(text ?? "", thread, mayLink);
   const answer = {
     kind: "answer" as const,
     run: started.run,
@@ -55,6 +64,7 @@ export function outgoingOf(
     text,
     results,
     ...(offer && { offer }),
+    ...(links.length > 0 && { links }),
   };
   if (modelRun === undefined) return { ...answer, isModelRun: false };
   const { steps, usage, workMs } = modelRun;
@@ -74,6 +84,12 @@ function aboveOf({ messages, after, older, why }: Entry<"above">): NonNullable<A
     isOlder: older === true,
     ...(why !== undefined && { why }),
   };
+}
+
+/** Of the addresses in a text those whose host is allowed, and those that people or a skill wrote here before. */
+function linksIn(text: string, { written }: Thread, mayLink: Shown["mayLink"]): string[] {
+  const addresses = addressesIn(text).map(({ address }) => address);
+  return [...new Set(addresses)].filter((each) => mayLink?.(each) === true || written.has(each));
 }
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */

@@ -9,15 +9,19 @@ import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { decide } from "../thread/decide.ts";
 import { cardOf, type Encode } from "./cards.ts";
 import { createKnownThreads, type KnownThread } from "./known-threads.ts";
+import { answerOf, outputOf } from "./answers.ts";
+import type { LinkRule } from "../core/links.ts";
+import type { Shown } from "./outgoing.ts";
 import { historyOf, questionsOf } from "./history.ts";
 
-/** What adapters may look up: folds of the journals, read on at every question. `whyNot` looks at edits before they are sent. */
+/** What adapters may look up: folds of the journals, read on at every question. `whyNot` looks at edits before they are sent; `mayLink`: addresses that the configuration lets people click. */
 export function createQueries(
   journal: Journal,
   tools: readonly Tool[],
   encode: Encode,
-  whyNot?: WhyNot,
+  { whyNot, mayLink }: { whyNot?: WhyNot; mayLink?: LinkRule } = {},
 ): Queries {
+  const shown: Shown = { encode, mayLink };
   const threads = createKnownThreads(journal, encode);
 
   return {
@@ -52,6 +56,10 @@ export function createQueries(
       return action && cardOf(key, action, encode);
     },
 
+    answer: (key, run) => answerOf(journal, key, run, shown),
+
+    output: (key, call) => outputOf(journal, key, call, shown),
+
     async editForm(key, id) {
       const action = (await threads.read(key)).thread.actions.get(id);
       return action && editFormFor(tools, action);
@@ -63,7 +71,7 @@ export function createQueries(
     },
 
     async history(key, limit) {
-      return historyOf(key, await journal.read(key), limit, encode);
+      return historyOf(key, await journal.read(key), limit, shown);
     },
 
     async openActions(transport) {

@@ -197,11 +197,12 @@ function mark(text: string, head: string, { wrong, untrue, why, unsure, notes }:
     ...(inHead.length < untrue.length ? [why] : []),
   ];
   const shown = [first, /[\p{L}\p{N}]/u.test(rest) ? rest : ""].filter((part) => part !== "");
-  const whole = removeReferences(shown.join("\n\n") + body, REFERENCE, (found) =>
+  // Right behind the conclusion: further down nobody might read it.
+  const warned = below.length === 0 ? [] : [below.map((note) => `> ⚠ ${note}`).join("\n")];
+  const whole = removeReferences([...shown, ...warned].join("\n\n") + body, REFERENCE, (found) =>
     digitsIn(found).filter((number) => !wrong.has(number)),
   );
-  if (below.length === 0) return whole;
-  return `${whole.trimEnd()}\n\n${below.map((note) => `> ⚠ ${note}`).join("\n")}`.trimStart();
+  return warned.length === 0 ? whole : whole.trim();
 }
 
 /** Without its grade and the marks that would end in the middle of it. */

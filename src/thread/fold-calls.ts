@@ -3,7 +3,7 @@ import type { Actor, Entry } from "../core/entry.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
-import { answererOf, applyVoice, closeQuestion, place } from "./fold-messages.ts";
+import { answererOf, applyAddresses, applyVoice, closeQuestion, place } from "./fold-messages.ts";
 import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, takeAside } from "./side-run.ts";
@@ -69,6 +69,9 @@ export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void
   touch(thread, action, entry);
 }
 
+/** What these return stands in a file of the operator's. */
+const OF_SKILLS: ReadonlySet<string> = new Set(["activate_skill", "read_skill_file"]);
+
 export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): void {
   const call = findCall(thread, entry.call);
   if (call === undefined) return;
@@ -79,6 +82,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   run?.open.delete(call.call);
   noteGaps(thread, entry);
   endQuestion(thread, run, call, entry);
+  if (outcome === "ok" && OF_SKILLS.has(call.tool)) applyAddresses(thread, entry.text);
   if (run?.modelRun !== undefined) tellModel(thread, run.modelRun, call, entry);
   if (entry.handsOver === true && run?.modelRun !== undefined) applyHandOver(thread, run.modelRun);
   if (outcome === "unknown") {

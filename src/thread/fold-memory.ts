@@ -15,6 +15,9 @@ export const MAX_EVIDENCE = 1_000;
 /** Questions whose end is remembered for those who press later. */
 export const MAX_ANSWERED = 50;
 
+/** Addresses that people wrote. */
+export const MAX_WRITTEN = 200;
+
 /** Different permissions and settings that would help a thread's calls. */
 export const MAX_HELPS = 50;
 

@@ -1,6 +1,7 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { estimateTokens } from "../core/block.ts";
 import { hear, type Hearing, isSmallTalk } from "./addressed.ts";
+import { addressesIn } from "../core/links.ts";
 import { untoldId } from "./entry-ids.ts";
 import { steer } from "./model-run.ts";
 import { isReply, openActions, openQuestions, type Route, routeOf } from "./routing.ts";
@@ -12,7 +13,7 @@ import {
   type Thread,
   type UntoldFact,
 } from "./state.ts";
-import { forgetOldest, MAX_ANSWERED } from "./fold-memory.ts";
+import { forgetOldest, MAX_ANSWERED, MAX_WRITTEN } from "./fold-memory.ts";
 
 export function applyName({ names }: Thread, { actor }: { actor: Actor }): void {
   names.set(actor.account, actor.name);
@@ -23,10 +24,23 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   const hearing = hear(thread.room, entry);
   if (!isSmallTalk(hearing, entry)) {
     applyVoice(thread, entry.actor.account, entry);
+    applyAddresses(thread, entry.text);
     thread.requestTokens += estimateTokens(entry.text);
   }
   if (hearing === "answer") tellFiles(thread, entry);
   passOn(thread, entry, hearing);
+}
+
+/** What people and skills write may be clicked where a model repeats it: it leads nowhere that they did not name. */
+export function applyAddresses({ written }: Thread, text: string): void {
+  for (const { address } of addressesIn(text)) {
+    written.delete(address);
+    written.add(address);
+  }
+  for (const address of written) {
+    if (written.size <= MAX_WRITTEN) break;
+    written.delete(address);
+  }
 }
 
 function passOn(thread: Thread, entry: Entry<"message">, hearing: Hearing): void {

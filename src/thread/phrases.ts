@@ -94,21 +94,25 @@ export function stoppedRun(run: Run, written: string): string {
   ].join("\n\n");
 }
 
-/** What is said of an answer below it, or before what it claims. */
 /** Why a card was closed that a message had asked for. */
 export const closings = {
   edited: "edited the message that asked for it",
   removed: "the message that asked for it was removed",
 };
 
+function inWords(grade: string): string {
+  return `“${grade.charAt(0)}${grade.slice(1).toLowerCase()}”`;
+}
+
+/** What is said of an answer below it, or before what it claims. */
 export const doubts = {
   nothingChanged: "Nothing was changed in this run.",
   nothingWorked: "No change in this run is known to have worked.",
   neverRan: "It cited checks that never ran; I removed them.",
   ungraded: "Unverified: the answer doesn't say how sure it is.",
-  noCheck: (grade: string) => `It was graded ${grade}, but cites no check that shows it.`,
+  noCheck: (grade: string) => `It says ${inWords(grade)}, but cites no check that shows it.`,
   allFailed: (grade: string) =>
-    `It was graded ${grade}, but every check it cites failed or is unknown.`,
+    `It says ${inWords(grade)}, but every check it cites failed or is unknown.`,
 } as const;
 
 // Results of calls

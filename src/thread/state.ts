@@ -211,6 +211,8 @@ export class Thread {
   model: string | undefined;
   /** What the models' newest calls that were made came to, by their number. */
   readonly evidence = new Map<number, CallEffect>();
+  /** The newest addresses that people wrote, or that stand in a skill: safe to click in an answer. */
+  readonly written = new Set<string>();
   /** Of the newest request, and roughly of what came since: how long the thread has become. */
   requestTokens = 0;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */

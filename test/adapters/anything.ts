@@ -69,9 +69,44 @@ const anyPart: fc.Arbitrary<Block> = fc.oneof(
 
 export const anyParts: fc.Arbitrary<Block[]> = fc.array(anyPart, { maxLength: 6 });
 
+const anyTable: fc.Arbitrary<Block> = fc
+  .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 14 }))
+  .chain(([columns, rows]) => {
+    // Cells have no line breaks.
+    const cell = fc
+      .array(anySpan, { maxLength: 2 })
+      .map((all) => all.map((span) => ({ ...span, text: span.text.replaceAll(/\s/g, " ") })));
+    const row = fc.array(cell, { minLength: columns, maxLength: columns });
+    return fc
+      .tuple(row, fc.array(row, { minLength: rows, maxLength: rows }))
+      .map(([head, all]) => ({
+        kind: "table" as const,
+        head,
+        rows: all,
+        rightAligned: head.map((_, at) => at % 2 === 1),
+      }));
+  });
+
+const anyFold: fc.Arbitrary<Block> = fc
+  .array(anyInlines, { minLength: 1, maxLength: 14 })
+  .map((lines) => ({
+    kind: "fold",
+    title: "Evidence · 4 checks",
+    open: { id: "wk:checks:r1", label: "Evidence · 4 checks", style: "plain" },
+    lines: lines.map((inlines, at) => ({
+      inlines: [{ text: `T${at} ` }, ...inlines],
+      button: { id: `wk:output:r1.t${at}`, label: "Show output", style: "plain" as const },
+    })),
+  }));
+
+/** Parts with tables and what is folded among them. */
+export const anyAnswer: fc.Arbitrary<Block[]> = fc
+  .tuple(anyParts, anyTable, anyFold, anyParts, anyTable)
+  .map(([before, table, fold, after, other]) => [...before, table, fold, ...after, other]);
+
 /** What a reader has to see of the parts, without white space, in order. */
 export function readable(parts: readonly Block[]): string {
-  const texts = basicBlocks(parts).map((part) => {
+  const texts = basicBlocks(parts, 100).map((part) => {
     if (part.kind === "rule") return "";
     if (part.kind === "code" || part.kind === "exact") return part.text;
     return part.inlines.map(({ text, at }) => (at === undefined ? text : `(${text})`)).join("");

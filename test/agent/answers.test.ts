@@ -42,7 +42,7 @@ describe("an answer", () => {
   test.each([
     [
       "CONFIRMED: the disk is full.",
-      "⚠ Not verified: the disk is full.\n\n> ⚠ It was graded CONFIRMED, but cites no check that shows it.",
+      "⚠ Not verified: the disk is full.\n\n> ⚠ It says “Confirmed”, but cites no check that shows it.",
     ],
     [
       "CONFIRMED: full [T1], and the net is down [T7].",
@@ -62,7 +62,7 @@ describe("an answer", () => {
     ],
     [
       "CONFIRMED: it was full [T1].\n\n- **Restarted** the service. It answers.\n- Nothing else.",
-      "CONFIRMED: it was full [T1].\n\n- ~~Restarted the service.~~ It answers.\n- Nothing else.\n\n> ⚠ Nothing was changed in this run.",
+      "CONFIRMED: it was full [T1].\n\n> ⚠ Nothing was changed in this run.\n\n- ~~Restarted the service.~~ It answers.\n- Nothing else.",
     ],
   ])(
     "that is no better the second time is shown with what is wrong marked, and only that: %s",
@@ -85,7 +85,7 @@ describe("an answer", () => {
     const stage = await talking([LOOK, { text }, { text }], { tools: [look] });
     await stage.ask("why?");
     expect(lastAnswer(stage)).toBe(
-      "⚠ Not verified: web is running again [T1].\n\n> ⚠ It was graded CONFIRMED, but every check it cites failed or is unknown.",
+      "⚠ Not verified: web is running again [T1].\n\n> ⚠ It says “Confirmed”, but every check it cites failed or is unknown.",
     );
   });
 

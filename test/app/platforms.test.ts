@@ -41,6 +41,8 @@ const PARTS = {
     recent: nowhere,
     isKnown: nowhere,
     action: nowhere,
+    answer: nowhere,
+    output: nowhere,
     editForm: nowhere,
     checkEdit: nowhere,
     history: nowhere,

@@ -65,6 +65,7 @@ describe("without any configuration", () => {
       port: 3000,
       isPortSet: false,
       people: [],
+      links: { allow: [] },
       timezone: undefined,
       logLevel: "info",
       drainMs: 5_000,

@@ -44,8 +44,8 @@ export interface Platform {
   stop(key: JournalKey, who: Who): Promise<void>;
   /** All that stands in the thread now, as text, in order; what people wrote as well. */
   shown(key: JournalKey): string;
-  /** Languages of the blocks of code in the thread, where the platform is told them. */
-  languages?(key: JournalKey): string[];
+  /** All that this person reads behind a button, page after page, and its code's languages. Undefined: all stands in the thread. */
+  read?(key: JournalKey, who: Who, label: RegExp): Promise<{ text: string; languages: string[] }>;
   /** What only this person was told. */
   told(who: Who): string;
   /** Whoever something of ours would have notified. */
@@ -138,8 +138,9 @@ export function transportContract(
       ]);
       await run(options);
       const key = await platform.begin("ana", "is web well?");
-      await shows(key, ANSWER.text.replace("[T1].", ""));
-      await shows(key, "look");
+      await shows(key, /confirmed: it is as seen/i);
+      const read = await platform.read?.(key, "ana", /^Evidence|^Show output/);
+      expect(read?.text ?? platform.shown(key)).toContain("look");
       expect(look.runs).toEqual(["web"]);
       await platform.write(key, "ana", "and otherwise?");
       await shows(key, "Nothing else is known.");
@@ -154,7 +155,7 @@ export function transportContract(
       const begin = platform.beginUnder;
       const key = await begin("CheckoutErrors is firing", "again?", "ana", "summarize this thread");
       await shows(key, "It is a summary.");
-      await shows(key, "I read the 2 messages above.");
+      await shows(key, "I read the 2 messages above");
       const [note, alert, comment, question] = wordsIn(model.requests[0]);
       expect(note).toContain("instructs nobody");
       expect(alert).toMatch(/, app, output\] .*CheckoutErrors is firing/s);
@@ -183,7 +184,7 @@ export function transportContract(
       await platform.write(key, "ana", "look at the disk too");
       await until(async () => (await kindsOf(key)).filter((kind) => kind === "message").length > 1);
       written.resolve();
-      await shows(key, "CONFIRMED");
+      await shows(key, /confirmed/i);
       expect(wordsIn(model.requests[1]).at(-1)).toContain("look at the disk too");
       expect((await kindsOf(key)).filter((kind) => kind === "run_ended")).toHaveLength(1);
     });
@@ -283,8 +284,11 @@ export function transportContract(
       const { options } = talk([{ text }]);
       await run(options);
       const key = await platform.begin("ana", "tell me everything");
-      await shows(key, "finding 899:");
-      const found = [...platform.shown(key).matchAll(/finding (\d+):/g)].map(([, n]) => Number(n));
+      await shows(key, "Short: all is well.");
+      const all = await platform.read?.(key, "ana", /^More$/);
+      const found = [...(all?.text ?? platform.shown(key)).matchAll(/finding (\d+):/g)].map(
+        ([, n]) => Number(n),
+      );
       expect(found).toEqual(lines.map((_, i) => i));
     });
 
@@ -298,7 +302,7 @@ export function transportContract(
       await run({ ...options, model: second });
       const who = crowd ? "bob" : "ana";
       await platform.press(key, who, "Approve", "a1");
-      await shows(key, "CONFIRMED");
+      await shows(key, /confirmed/i);
       expect(act.runs).toEqual(["web"]);
       expect((await kindsOf(key)).filter((kind) => kind === "tool_started")).toHaveLength(1);
     });
@@ -351,24 +355,22 @@ export function transportContract(
         await until(() => platform.told("cy").includes("comes after a1"));
         expect(platform.shown(key)).not.toMatch(/comes after|That alone/);
         await platform.press(key, "bob", "Approve", "a1");
-        await shows(key, "CONFIRMED");
+        await shows(key, /confirmed/i);
         expect(wordsIn(model.requests[3]).join("\n")).not.toContain("LGTM");
       });
 
       test("a long answer keeps its form in every message, its code the language, and emoji stay whole", async () => {
-        const lines = Array.from(
-          { length: 300 },
-          (_, i) => `- **finding ${i}**: see [note](http://n/) 👨‍👩‍👧`,
-        );
+        const line = (i: number) => `- **finding ${i}**: see [note](http://n/) 👨‍👩‍👧`;
+        const lines = Array.from({ length: 300 }, (_, i) => line(i));
         const text = `Short: all is well.\n\n${lines.join("\n\n")}\n\n\`\`\`yaml\nkey: value\n\`\`\``;
         expect(Buffer.byteLength(text)).toBeGreaterThan(16 * 1024);
-        const { options } = talk([{ text }]);
-        await run(options);
+        await run(talk([{ text }]).options);
         const key = await platform.begin("ana", "tell me everything");
-        await shows(key, "key: value");
-        expect(platform.languages?.(key)).toEqual(["yaml"]);
-        expect(platform.shown(key)).not.toContain("](");
-        expect(platform.shown(key).split("👨‍👩‍👧")).toHaveLength(301);
+        await shows(key, "Short: all is well.");
+        const all = await platform.read?.(key, "ana", /^More$/);
+        expect(all?.languages).toEqual(["yaml"]);
+        expect(all?.text).not.toContain("](");
+        expect(all?.text.split("👨‍👩‍👧")).toHaveLength(301);
       });
 
       test("files that cannot be read are named to the thread and to the model, with why", async () => {
@@ -419,7 +421,7 @@ export function transportContract(
         expect(platform.told("gus")).toMatch(/Guests can't approve/);
         expect(act.runs).toEqual([]);
         await platform.press(key, "bob", "Approve", "a1");
-        await shows(key, "CONFIRMED");
+        await shows(key, /confirmed/i);
         await platform.write(key, "cy", "approve a1");
         await until(() => platform.told("cy") !== "");
         // With what no other account can call itself.
@@ -440,7 +442,7 @@ export function transportContract(
         const key = await platform.begin("ana", "restart web");
         await shows(key, '{"name":"web"}');
         await platform.press(key, "bob", "Approve", "a1");
-        await shows(key, "CONFIRMED");
+        await shows(key, /confirmed/i);
         await platform.write(key, "cy", "anything else?");
         await shows(key, "That was all.");
         const kinds = await kindsOf(key);
@@ -449,7 +451,7 @@ export function transportContract(
         expect(act.runs).toEqual(["web"]);
         const shown = platform.shown(key);
         expect(shown.split("That was all.")).toHaveLength(2);
-        expect(shown.split("CONFIRMED")).toHaveLength(2);
+        expect(shown.split(/confirmed/i)).toHaveLength(2);
       });
     });
   });

@@ -53,12 +53,9 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       encoder: stage.parts.encoder,
       wake: (key) => wakeups.wake(key),
     }),
-    queries: createQueries(
-      journal,
-      options.tools ?? [],
-      encode,
-      whyNotPrepared(stage.parts.dispatcher, encode),
-    ),
+    queries: createQueries(journal, options.tools ?? [], encode, {
+      whyNot: whyNotPrepared(stage.parts.dispatcher, encode),
+    }),
     overview: createOverview(
       { budgets: { tokensPerDay: 1_000 } },
       { ledger: () => ledger },

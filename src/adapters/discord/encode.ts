@@ -3,8 +3,10 @@ import type {
   APIButtonComponent,
   APIMessageTopLevelComponent,
 } from "discord.js";
+import { basicBlocks } from "../render/basic.ts";
 import {
   type BasicBlock,
+  type Block,
   type Inline,
   joinInlines,
   type RenderedMessage,
@@ -31,6 +33,7 @@ const ACTION_ROW = 1;
 const BUTTON = 2;
 const TEXT_DISPLAY = 10;
 const MEDIA_GALLERY = 12;
+const FILE = 13;
 const STYLES = { primary: 3, plain: 2, danger: 4 } as const;
 
 /** Of all text in one message of components (Discord's reference, "Components V2"). */
@@ -38,6 +41,10 @@ const MAX_CHARS = 4_000;
 /** In UTF-8. Discord answers 500 to more than 10 170, less 12 for each text (discord-api-docs issue 8554). */
 const MAX_BYTES = 10_000;
 const BUTTONS_PER_ROW = 5;
+/** The widest table, in cells, of which a phone breaks no line. */
+const MAX_TABLE_COLUMNS = 42;
+/** More is easier read in a file than page by page. */
+const MAX_PAGED = 8_000;
 const MAX_INDENT = 5;
 /** Seconds that JavaScript's dates, and with them Discord's, can hold. */
 const MAX_TIMESTAMP = 8_640_000_000_000;
@@ -48,23 +55,27 @@ export function discordMessages({
   buttons,
   summary,
   mentions = [],
+  whole,
 }: RenderedMessage): DiscordMessage[] {
   const { line, allowed } = mentionsOf(mentions);
-  const messages = splitBlocks(blocks, (some) => {
-    const content = markdownOf(some);
-    const bytes = Buffer.byteLength(content) + line.length;
-    return content.length + line.length <= MAX_CHARS && bytes <= MAX_BYTES;
-  });
+  const messages = discordPages(blocks, line.length);
+  const folds = blocks.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
+  const file = whole === undefined || whole.text.length <= MAX_PAGED ? undefined : fileOf(whole);
   return messages.map((message, at) => {
     const content = markdownOf(message);
     const isLast = at === messages.length - 1;
     const text = content.trim() === "" ? escapeText(summary || "…", true) : content;
+    const below = [
+      ...(file === undefined ? [] : [file.component]),
+      ...rowsOf([...buttons, ...folds]),
+    ];
     return {
       flags: COMPONENTS_V2,
       components: [
         { type: TEXT_DISPLAY, content: at === 0 ? line + text : text },
-        ...(isLast ? rowsOf(buttons) : []),
+        ...(isLast ? below : []),
       ],
+      ...(isLast && file !== undefined && { files: [file.sent] }),
       allowedMentions: at === 0 ? allowed : { parse: [], repliedUser: false },
     };
   });
@@ -87,6 +98,36 @@ export function mentionsOf(references: readonly string[]): {
       repliedUser: false,
     },
   };
+}
+
+/** The pages that say it, each of which fits a message. `taken`: characters that go before them. */
+export function discordPages(blocks: readonly Block[], taken = 0): BasicBlock[][] {
+  return splitBlocks(basicBlocks(blocks, MAX_TABLE_COLUMNS), (some) => {
+    const content = markdownOf(some);
+    const bytes = Buffer.byteLength(content) + taken;
+    return content.length + taken <= MAX_CHARS && bytes <= MAX_BYTES;
+  });
+}
+
+/** A message that is a file. */
+export function discordFile(file: { name: string; text: string }): DiscordMessage {
+  const { component, sent } = fileOf(file);
+  return {
+    flags: COMPONENTS_V2,
+    components: [component],
+    files: [sent],
+    allowedMentions: { parse: [], repliedUser: false },
+  };
+}
+
+/** A text as a file, and the component that shows it. */
+function fileOf({ name, text }: { name: string; text: string }) {
+  const component: APIMessageTopLevelComponent = {
+    type: FILE,
+    file: { url: `attachment://${name}` },
+  };
+  const contentType = "text/plain; charset=utf-8";
+  return { component, sent: { name, data: Buffer.from(text), contentType } };
 }
 
 /** The message that shows images, each with its words for whoever cannot see it. */

@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import { renderText } from "../render/message.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import type { Api } from "./api.ts";
-import { discordMessages } from "./encode.ts";
+import { discordFile, type DiscordMessage, discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
 import type { AnyInteraction, Interaction } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
@@ -23,11 +23,20 @@ const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
  */
 export function createInteractionReplies(api: Api, log: Logger) {
   /** False when this process must say no more, such as when another has answered. */
-  async function answer(pressed: AnyInteraction, type: Response, data?: unknown): Promise<boolean> {
+  async function answer(
+    pressed: AnyInteraction,
+    type: Response,
+    data?: unknown,
+    files?: DiscordMessage["files"],
+  ): Promise<boolean> {
     const { id, token } = pressed;
     try {
       const body = { type, ...(data !== undefined && { data }) };
-      await api.ask("post", Routes.interactionCallback(id, token), { body, auth: false });
+      await api.ask("post", Routes.interactionCallback(id, token), {
+        body,
+        auth: false,
+        ...(files !== undefined && { files }),
+      });
       return true;
     } catch (error) {
       const isUsual = isCode(
@@ -59,6 +68,11 @@ export function createInteractionReplies(api: Api, log: Logger) {
 
   return {
     show,
+    /** A file for this person alone. */
+    async sendFile(pressed: Interaction, file: { name: string; text: string }): Promise<void> {
+      const message = discordFile(file);
+      await answer(pressed, Response.ChannelMessageWithSource, ephemeral(message), message.files);
+    },
     /** Acknowledges it without words: the person sees the result in the thread. */
     async taken(pressed: Interaction): Promise<void> {
       await answer(pressed, Response.DeferredMessageUpdate);

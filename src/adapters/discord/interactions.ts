@@ -6,14 +6,18 @@ import { NOT_RECORDED } from "../render/phrases.ts";
 import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";
+import { discordPages } from "./encode.ts";
 import { keptIn, MAX_FIELDS, modalOf, renderMistakes, writtenIn } from "./forms.ts";
 import type { Interaction } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
+import { isWithin } from "./say.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 
 /** Discord waits 3 s for the first answer: by then the person is told if it could not be recorded. */
 const KEEP_MS = 2_000;
+/** Of plain output in one message: in UTF-8 it may take three times as many bytes. */
+const OUTPUT_CHARS = 3_000;
 
 export interface InteractionParts {
   replies: InteractionReplies;
@@ -62,8 +66,16 @@ export function createInteractions(parts: InteractionParts) {
       });
     }
     const form = { maxFields: MAX_FIELDS, written: () => keptIn(pressed) };
-    return handleButton(where, form, {
+    const reading = {
+      allowLink: isWithin(pressed.place),
+      paginate: (blocks) => discordPages(blocks),
+      outputChars: OUTPUT_CHARS,
+    };
+    return handleButton(where, form, reading, {
       ...target,
+      showPage: async ({ title, ...page }) =>
+        void (await replies.show(pressed, { ...page, summary: title })),
+      sendFile: (file) => replies.sendFile(pressed, file),
       openForm: (opened) => replies.form(pressed, modalOf(opened)),
       show: async (message) => void (await replies.show(pressed, message)),
       async note(click) {
@@ -104,10 +116,14 @@ function inTime<T>(asked: Promise<T>): Promise<T> {
   return answerWithin(KEEP_MS, asked, "The store");
 }
 
-function inTimeQueries(queries: Queries): Pick<Queries, "action" | "editForm" | "checkEdit"> {
+function inTimeQueries(
+  queries: Queries,
+): Pick<Queries, "action" | "editForm" | "checkEdit" | "answer" | "output"> {
   return {
     action: (key, action) => inTime(queries.action(key, action)),
     editForm: (key, action) => inTime(queries.editForm(key, action)),
+    answer: (key, run) => inTime(queries.answer(key, run)),
+    output: (key, call) => inTime(queries.output(key, call)),
     checkEdit: (key, edit) => inTime(queries.checkEdit(key, edit)),
   };
 }

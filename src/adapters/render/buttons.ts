@@ -30,6 +30,7 @@ export type ButtonAction =
   | { kind: "details"; action: string }
   /** Shows all of a long action, with the button that approves it. */
   | { kind: "open"; action: string }
+  | Reading
   | { kind: "stop"; run?: string };
 
 /** `digest`: the beginning of the one that was on the pressed card. */
@@ -40,6 +41,24 @@ export interface TypedForm {
   revision: number;
   digest: string;
 }
+
+/**
+ * Something long, for one person: the whole answer of a run, the checks behind it, or what a call returned. `page` counts
+ * from 1; `file`: all of it, as a file.
+ */
+export interface Reading {
+  kind: "read";
+  what: "answer" | "checks" | "output";
+  ref: string;
+  page: number | "file";
+}
+
+const READ: Readonly<Record<string, Reading["what"]>> = {
+  more: "answer",
+  checks: "checks",
+  output: "output",
+};
+const PAGE = /^[1-9]\d{0,4}$/;
 
 /** Settling, cancelling and answering have no revision; the first one stands for it. */
 const NO_REVISION = 1;
@@ -67,7 +86,7 @@ function clickOf(action: string, revision: number, choice: Choice): CardClick {
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:stop:r1`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:stop:r1`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const RUN = /^r[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
@@ -91,9 +110,19 @@ export function readButtonAction(id: string): ButtonAction | undefined {
   if (verb === "grant") return exactOf(ref, rest ?? "", { kind: "approve", grants: true });
   if (verb === "confirm" || verb === "break") return typedOf(verb, ref, rest ?? "");
   if (verb === "undo") return exactOf(ref, rest ?? "", { kind: "undo" });
+  if (Object.hasOwn(READ, verb)) return readingOf(verb, ref, rest ?? "1");
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
+}
+
+function readingOf(verb: string, ref: string, page: string): Reading | undefined {
+  const what = READ[verb];
+  if (what === undefined) return undefined;
+  const isPage = page === "file" || PAGE.test(page);
+  return isPage
+    ? { kind: "read", what, ref, page: page === "file" ? page : Number(page) }
+    : undefined;
 }
 
 /** It means the very action that its card showed. */
@@ -113,6 +142,18 @@ function typedOf(form: TypedForm["form"], action: string, rest: string): TypedFo
 /** As its form has it too. */
 export function typedFormId({ form, action, revision, digest }: Omit<TypedForm, "kind">): string {
   return `wk:${form}:${action}:${revision}:${digestStart(digest)}`;
+}
+
+/** `ref`: a run, or a call of one. */
+export function readButton(
+  what: Reading["what"],
+  ref: string,
+  label: string,
+  page: Reading["page"] = 1,
+): Button {
+  const verb = what === "answer" ? "more" : what;
+  const id = `wk:${verb}:${ref}${page === 1 ? "" : `:${page}`}`;
+  return { id, label: labelOf(label), style: "plain" };
 }
 
 /**

@@ -5,13 +5,16 @@ import { totalTokens } from "../../core/block.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
-import type { ActionCard, CallResult, Notice, Outgoing } from "../adapter.ts";
+import type { ActionCard, Answer, CallResult, Notice } from "../adapter.ts";
 
-export type Answer = Extract<Outgoing, { kind: "answer" }>;
+export type { Answer };
 
 /** A button or form that this version doesn't know. */
 export const OTHER_VERSION =
   "This button is from another version of Watchkeeper. Type what you want instead; `help` shows how.";
+
+/** What somebody wants to read is not in the journal, or its time of keeping is over. */
+export const NOT_KEPT = "I don't have that any more.";
 
 /** A press that the journal does not have. */
 export const NOT_RECORDED =
@@ -54,31 +57,27 @@ export function exactLines(text: string): string {
   return text.split("\n").map(exactText).join("\n");
 }
 
-/**
- * The results that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, and in words how many
- * calls there were besides. A citation of no call is left out.
- */
-export function evidenceOf({ text, results }: Answer): {
-  cited: { label: string; result: CallResult }[];
-  others: string | undefined;
-} {
-  const labels = new Set(text?.match(/\[T\d+\]/g));
-  const cited: { label: string; result: CallResult }[] = [];
-  const others: CallResult[] = [];
-  for (const result of results) {
-    const label = `[T${/\.t(\d+)$/.exec(result.call)?.[1]}]`;
-    if (labels.has(label)) cited.push({ label, result });
-    else others.push(result);
-  }
-  return { cited, others: others.length === 0 ? undefined : othersWords(others, cited.length) };
+interface Check {
+  /** `T3` */
+  label: string;
+  result: CallResult;
 }
 
-/** `+ 2 more calls (1 failed or didn't run)` */
-function othersWords(others: readonly CallResult[], cited: number): string {
-  const failed = others.filter(({ outcome }) => outcome !== "ok").length;
-  const how = failed === 0 ? "" : ` (${failed} failed or didn't run)`;
-  if (cited === 0) return `${counted(others.length, "call")}, not cited${how}`;
-  return `+ ${counted(others.length, "more call")}${how}`;
+/**
+ * The results that the answer's text cites as `[T3]`, which is the call whose id ends in `.t3`, the others, and in words
+ * how many those are. A citation of no call is left out.
+ */
+export function evidenceOf({ text, results }: Answer): {
+  cited: Check[];
+  others: Check[];
+  rest: string | undefined;
+} {
+  const references = text?.match(/\[T\d+(?:\s*,\s*T?\d+)*\]/g) ?? [];
+  const numbers = new Set(references.flatMap((found) => found.match(/\d+/g) ?? []));
+  const checks = results.map((result) => ({ label: checkLabel(result.call), result }));
+  const cited = checks.filter(({ label }) => numbers.has(label.slice(1)));
+  const others = checks.filter((check) => !cited.includes(check));
+  return { cited, others, rest: othersWords(others, cited.length) };
 }
 
 /** How much was read above the question: `I read the 12 messages above.` Undefined: there was nothing to read. */
@@ -94,6 +93,23 @@ export function aboveWords({
   const rest = why === undefined ? "" : `, not all of it: ${why}`;
   return `I read the ${which}${what}${rest}.`;
 }
+
+/** How an answer cites a call: `T3` for the one whose id ends in `.t3`. */
+export function checkLabel(call: string): string {
+  return `T${/\.t(\d+)$/.exec(call)?.[1] ?? "?"}`;
+}
+
+/** `+ 2 more checks (1 failed or didn't run)`; undefined for none. */
+function othersWords(others: readonly Check[], cited: number): string | undefined {
+  if (others.length === 0) return undefined;
+  const failed = others.filter(({ result }) => result.outcome !== "ok").length;
+  const how = failed === 0 ? "" : ` (${failed} failed or didn't run)`;
+  if (cited === 0) return `${counted(others.length, "check")}, not cited${how}`;
+  return `+ ${counted(others.length, "more check")}${how}`;
+}
+
+/** Once below each of a model's answers. */
+export const AI_MADE = "AI-generated · check before acting";
 
 /** What the answer cost: `14k tokens · 2.4 s`. */
 export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {

@@ -1,3 +1,4 @@
+import { addressesIn } from "../../core/links.ts";
 import type { Button } from "./buttons.ts";
 
 /** A piece of running text. Nothing in `text` is markup: each platform shows it character by character. */
@@ -47,13 +48,26 @@ export type Table = {
   rightAligned: boolean[];
 };
 
+/**
+ * What is read only by whoever wants to. A platform that can fold shows `lines` under the title, each with its button;
+ * elsewhere `open` is a button of the message.
+ */
+export type Fold = {
+  kind: "fold";
+  title: string;
+  open: Button;
+  lines: { inlines: Inline[]; button?: Button }[];
+};
+
+/** What messages are split into: tables and folds are for platforms that have them. */
+export type ShownBlock = BasicBlock | Table | Fold;
+
 /** What a message consists of. Where a platform has no fields, tables or close lines, `basicBlocks` says them otherwise. */
 export type Block =
-  | BasicBlock
+  | ShownBlock
   /** A line of its own, close to the lines before and after it: a call and how it ended. */
   | { kind: "line"; inlines: Inline[] }
-  | Fields
-  | Table;
+  | Fields;
 
 /** What one or more messages say, on any platform. */
 export interface RenderedMessage {
@@ -64,6 +78,8 @@ export interface RenderedMessage {
   summary: string;
   /** The accounts and groups that are notified. Only the program names them; no text is ever one. */
   mentions?: readonly string[];
+  /** The whole text, where the blocks are too little of it: a platform may send it along as a file. */
+  whole?: { name: string; text: string };
 }
 
 /** Only our label is bold, and a text's further lines are indented, so no text looks like another row. */
@@ -86,8 +102,7 @@ const MAX_LINK = 500;
 export function plainInlines(text: string, allowLink: AllowLink, style: Style = {}): Inline[] {
   const inlines: Inline[] = [];
   let end = 0;
-  for (const { index, 0: found } of text.matchAll(ADDRESS)) {
-    const address = found.replace(/(?<![.,;:!?'*_~|)\]}])[.,;:!?'*_~|)\]}]+$/, "");
+  for (const { address, index } of addressesIn(text)) {
     inlines.push({ ...style, text: text.slice(end, index) }, addressInline(address, allowLink));
     end = index + address.length;
   }
@@ -95,8 +110,6 @@ export function plainInlines(text: string, allowLink: AllowLink, style: Style = 
   return inlines.filter((inline) => inline.text !== "");
 }
 
-/** With any scheme: which ones a platform makes clickable is its own affair. */
-const ADDRESS = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s<>"`\\]+/gi;
 const LINKABLE = /^https?:\/\/[^\s<>"'`\\]+$/;
 
 /** An address of which nothing is hidden. */
@@ -143,8 +156,13 @@ export function textOf(block: Block): string {
   if (block.kind === "table") {
     return [block.head, ...block.rows].map((row) => row.map(plain).join(" ")).join("\n");
   }
+  if (block.kind === "fold") return [block.title, ...linesOf(block)].join("\n");
   const text = plain(block.inlines);
   return block.kind === "item" ? `${block.marker} ${text}` : text;
+}
+
+function linesOf({ lines }: Fold): string[] {
+  return lines.map(({ inlines }) => plain(inlines));
 }
 
 export function plain(inlines: readonly Inline[]): string {

@@ -5,7 +5,8 @@ import { editingClick, openedClick, readButtonAction } from "../render/buttons.t
 import { renderDetails, renderOpened } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
-import { OTHER_VERSION, unknownAction } from "../render/phrases.ts";
+import { NOT_KEPT, OTHER_VERSION, unknownAction } from "../render/phrases.ts";
+import { loadFile, loadPage, type Page, type ReadFile, type ReadingParts } from "./reading.ts";
 
 /** What a pressed button or a sent form says, without who did it. */
 export type ClickOrStop = Click | { kind: "stop"; run?: string };
@@ -25,6 +26,9 @@ export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
   note(click: Click): Promise<void>;
   /** Records that it was shown, and shows it. */
   open(message: RenderedMessage, opened: Click): Promise<Reply>;
+  /** Shows one page of something long, to the person alone. */
+  showPage(page: Page): Promise<Reply>;
+  sendFile(file: ReadFile): Promise<Reply>;
 }
 
 export interface FormTarget<Reply> extends InteractionTarget<Reply> {
@@ -34,7 +38,7 @@ export interface FormTarget<Reply> extends InteractionTarget<Reply> {
 /** Where it was pressed, and what that says. */
 interface PressedIn {
   key: JournalKey;
-  queries: Pick<Queries, "action" | "editForm" | "checkEdit">;
+  queries: Pick<Queries, "action" | "editForm" | "checkEdit" | "answer" | "output">;
   /** Of the button or the form. */
   id: string;
 }
@@ -43,6 +47,7 @@ interface PressedIn {
 export async function handleButton<Reply>(
   { key, queries, id }: PressedIn,
   form: { maxFields: number; written(): Edit["written"] | undefined },
+  reading: Omit<ReadingParts, "key" | "queries">,
   target: ButtonTarget<Reply>,
 ): Promise<Reply> {
   const action = readButtonAction(id);
@@ -70,6 +75,16 @@ export async function handleButton<Reply>(
       const card = await queries.action(key, action.action);
       if (card === undefined) return target.tell(unknownAction(action.action));
       return target.show(renderDetails(card));
+    }
+    case "read": {
+      const { page } = action;
+      const where = { key, queries, ...reading };
+      if (page === "file") {
+        const file = await loadFile(where, action);
+        return file === undefined ? target.tell(NOT_KEPT) : target.sendFile(file);
+      }
+      const found = await loadPage(where, { ...action, page });
+      return found === undefined ? target.tell(NOT_KEPT) : target.showPage(found);
     }
   }
 }

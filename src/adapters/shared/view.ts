@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
 import { renderCard, type RenderedCard } from "../render/card.ts";
-import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
+import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { isBotError } from "../../core/errors.ts";
 import { plainer, plainerCard, unshown } from "../render/plainer.ts";
@@ -32,6 +32,8 @@ export interface ChatViewParts<Place, Message> {
   quietly?(message: Message): Message;
   /** The one message that shows a card. */
   encodeCard(card: RenderedCard): readonly Message[];
+  /** True for a table that is shown page by page. */
+  isPaged?(table: Table): boolean;
   /** The messages that show the images, for after the others. @throws what the platform's API throws */
   imageMessages(images: readonly ShownImage[]): Promise<readonly Message[]>;
   /** Shows something to one person alone. Undefined when that isn't possible. */
@@ -90,7 +92,7 @@ export function createChatView<Place, Message>(
     ...progressIn(place, parts),
 
     async post(message, delivery) {
-      const rendered = await renderOutgoing(message, allowLink);
+      const rendered = await renderOutgoing(message, allowLink, parts);
       const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery))];
       const ref = await put(messages, plainer(rendered), "message", delivery);
       if (message.kind === "answer") {

@@ -201,7 +201,7 @@ function connect(
   const missed = createBackfill({ api, team: workspace.team, queries, hear: messages.hear, log });
   const take = createEntrance({
     messages,
-    interactions: createInteractions({ ...shared, show }),
+    interactions: createInteractions({ ...shared, allowLink, show }),
     doors,
     teams: new Set([workspace.team]),
     app: () => app ?? source.app(),

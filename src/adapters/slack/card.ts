@@ -58,14 +58,15 @@ export function slackCard(card: RenderedCard): SlackMessage[] {
   ];
 }
 
+/** In sections: Slack's reference lets a container hold rich text, its servers do not (slack-morphism 2.31). */
 function foldedBlock({ title, asked, added }: NonNullable<RenderedCard["exact"]>) {
-  const more = added === undefined ? [] : [sectionOf("Added by Watchkeeper:"), exactBlock(added)];
+  const texts = [asked, ...(added === undefined ? [] : ["Added by Watchkeeper:", added])];
   return {
     type: "container",
     title: plain(title),
     is_collapsible: true,
     default_collapsed: true,
-    child_blocks: [exactBlock(asked), ...more],
+    child_blocks: texts.map(sectionOf),
   } satisfies types.ContainerBlock;
 }
 

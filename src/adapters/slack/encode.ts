@@ -1,14 +1,21 @@
 import type { types } from "@slack/bolt";
 import { characterEnd } from "../../core/characters.ts";
+import { basicBlocks, shownBlocks } from "../render/basic.ts";
 import {
   type BasicBlock,
+  type Block,
+  type Fold,
   type Inline,
+  isWhole,
   joinInlines,
+  plain as wordsOf,
   type RenderedMessage,
+  type ShownBlock,
 } from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
 import type { Button } from "../render/buttons.ts";
 import { tryAccount, tryGroup } from "./place.ts";
+import { canShowTable, MAX_TABLE_COLUMNS, tableBlock } from "./tables.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -43,12 +50,18 @@ const MAX_BLOCKS = 50;
 const MAX_ELEMENT = 3_000;
 /** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
 const MAX_INDENT = 8;
+/** Blocks in a container (Block Kit reference). */
+const MAX_CHILDREN = 10;
+/** The least of what Block Kit takes as a text in a section, a context block or a title. */
+const MAX_SMALL = 2_000;
+const MAX_TITLE = 150;
+const BUTTONS_ROOM = 1_000;
 /** Seconds since 1970. Slack cannot show dates after the year 9999. */
 const MAX_TIMESTAMP = 253_402_300_799;
 
 /**
- * The messages that say it, at least one; its buttons are under the last. Everything is `rich_text` of literal elements,
- * in which Slack looks for no markup: there is nothing to escape, and no text of anybody's can mention a person.
+ * The messages that say it, at least one; its buttons are under the last. Everything is literal, `rich_text` and
+ * `plain_text`, in which Slack looks for no markup: there is nothing to escape, and no text of anybody's can mention a person.
  */
 export function slackMessages({
   blocks,
@@ -57,18 +70,55 @@ export function slackMessages({
   mentions = [],
 }: RenderedMessage): SlackMessage[] {
   const taken = buttons.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
-  const messages = splitBlocks(blocks, (some) => {
-    const sized = blocksOf(some);
-    const length = lengthOf(sized) + CHARS_PER_BLOCK * sized.length;
-    return sized.length < MAX_BLOCKS && length <= MAX_CHARS - taken;
-  });
+  const messages = splitBlocks(withOneTable(blocks), (some) => fits(some, taken));
   const text = escapeText(summary.trim() === "" ? "…" : summary);
   return messages.map((message, at) => {
     const shown = blocksOf(message);
     if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
     if (at === 0) shown.unshift(...mentionBlocks(mentions));
     if (at === messages.length - 1 && buttons.length > 0) shown.push(actionsOf(buttons));
-    return { text, blocks: shown };
+    const folds = message.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
+    if (folds.length === 0 && message.every(({ kind }) => kind !== "table")) {
+      return { text, blocks: shown };
+    }
+    const pressed = [...folds, ...(at === messages.length - 1 ? buttons : [])];
+    const first = at === 0 ? mentionBlocks(mentions) : [];
+    return { text, blocks: shown, plainer: [...first, ...pageBlocks(message, pressed)] };
+  });
+}
+
+/** The pages that say it, for a window, each with room for its buttons; Slack has no tables and no containers there. */
+export function slackPages(blocks: readonly Block[]): BasicBlock[][] {
+  return splitBlocks(basicBlocks(blocks, MAX_TABLE_COLUMNS), (some) => fits(some, BUTTONS_ROOM));
+}
+
+export function pageBlocks(
+  blocks: readonly Block[],
+  buttons: readonly Button[],
+): types.KnownBlock[] {
+  const shown = blocksOf(basicBlocks(blocks, MAX_TABLE_COLUMNS));
+  return buttons.length === 0 ? shown : [...shown, actionsOf(buttons)];
+}
+
+function fits(some: readonly ShownBlock[], taken: number): boolean {
+  const sized = blocksOf(some);
+  const count = sized.reduce((sum, block) => sum + 1 + childrenOf(block), 0);
+  const length = lengthOf(sized) + CHARS_PER_BLOCK * count;
+  return count < MAX_BLOCKS && length <= MAX_CHARS - taken;
+}
+
+function childrenOf(block: types.KnownBlock): number {
+  return block.type === "container" ? block.child_blocks.length : 0;
+}
+
+/** Slack shows one table in a message; another one, or one that is too large, is drawn. */
+function withOneTable(blocks: readonly Block[]): ShownBlock[] {
+  let hasTable = false;
+  return shownBlocks(blocks).flatMap((block): ShownBlock[] => {
+    if (block.kind !== "table") return [block];
+    if (hasTable || !canShowTable(block)) return basicBlocks([block], MAX_TABLE_COLUMNS);
+    hasTable = true;
+    return [block];
   });
 }
 
@@ -121,25 +171,66 @@ export function exactBlock(text: string): types.RichTextBlock {
   return richText([{ type: "rich_text_preformatted", elements: textElements(text, {}) }]);
 }
 
-function blocksOf(parts: readonly BasicBlock[]): types.KnownBlock[] {
+/** Folded until somebody opens it, a line and its button for each; beyond what fits there is the button that shows all. */
+function containerOf({ title, lines, open }: Fold): types.ContainerBlock {
+  const fit = lines.length <= MAX_CHILDREN;
+  const children = lines
+    .slice(0, fit ? MAX_CHILDREN : MAX_CHILDREN - 1)
+    .map(({ inlines, button }): types.SectionBlock => ({
+      type: "section",
+      text: plainText(wordsOf(inlines)),
+      ...(button !== undefined && { accessory: buttonOf(button) }),
+    }));
+  const all = { ...open, label: `All ${lines.length}` };
+  return {
+    type: "container",
+    title: plainText(title, MAX_TITLE),
+    is_collapsible: true,
+    default_collapsed: true,
+    child_blocks: fit ? children : [...children, actionsOf([all])],
+  };
+}
+
+function plainText(text: string, max: number = MAX_SMALL): types.PlainTextElement {
+  const shown = text.length <= max ? text : `${text.slice(0, characterEnd(text, max - 1))}…`;
+  return plain(shown);
+}
+
+/** A small line, with nothing in it that has to stay what it is. */
+function tryContext({ inlines }: { inlines: readonly Inline[] }): types.ContextBlock | undefined {
+  const text = wordsOf(inlines).trim();
+  if (text === "" || text.length > MAX_SMALL || inlines.some(isWhole)) return undefined;
+  return { type: "context", elements: [plainText(text)] };
+}
+
+function blocksOf(parts: readonly ShownBlock[]): types.KnownBlock[] {
   const blocks: types.KnownBlock[] = [];
   let frames: Frame[] = [];
-  let before: BasicBlock | undefined;
+  let before: ShownBlock | undefined;
   const close = (): void => {
     if (frames.length > 0) blocks.push(richText(frames));
     frames = [];
   };
   for (const part of parts) {
-    if (part.kind === "rule") {
+    const own = ownBlock(part);
+    if (own !== undefined) {
       close();
-      blocks.push({ type: "divider" });
-    } else {
+      blocks.push(own);
+    } else if (part.kind !== "rule" && part.kind !== "table" && part.kind !== "fold") {
       addPart(frames, part, before);
     }
     before = part;
   }
   close();
   return blocks;
+}
+
+/** What is a block by itself; everything else goes on in one of text. */
+function ownBlock(part: ShownBlock): types.KnownBlock | undefined {
+  if (part.kind === "rule") return { type: "divider" };
+  if (part.kind === "fold") return containerOf(part);
+  if (part.kind === "table") return tableBlock(part, (cell) => richText([section(cell)]));
+  return part.kind === "small" ? tryContext(part) : undefined;
 }
 
 function richText(elements: Frame[]): types.RichTextBlock {
@@ -187,7 +278,7 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
 function addPart(
   frames: Frame[],
   part: Exclude<BasicBlock, { kind: "rule" }>,
-  before: BasicBlock | undefined,
+  before: ShownBlock | undefined,
 ) {
   const last = frames.at(-1);
   if (!("inlines" in part)) {

@@ -1,7 +1,9 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
 import type { Form, FormField } from "../render/forms.ts";
-import { CANCEL } from "./phrases.ts";
+import type { Page } from "../shared/reading.ts";
+import { pageBlocks } from "./encode.ts";
+import { CANCEL, CLOSE } from "./phrases.ts";
 import type { Place } from "./place.ts";
 
 /** Names the input inside of a form's block; the block has the field's name. */
@@ -40,6 +42,22 @@ export function formView({ id, title, submit, fields }: Form, place: Place): typ
     close: plain(CANCEL),
     blocks: fields.map(inputOf),
   };
+}
+
+/** A window to read in. */
+export function pageView({ title, blocks, buttons }: Page, place: Place): types.ModalView {
+  return {
+    type: "modal",
+    private_metadata: JSON.stringify(place),
+    title: plain(title),
+    close: plain(CLOSE),
+    blocks: pageBlocks(blocks, buttons),
+  };
+}
+
+/** Where a window was opened. @throws z.ZodError or SyntaxError when it is none of ours */
+export function readPlace(metadata: string): Place {
+  return placeSchema.parse(JSON.parse(metadata));
 }
 
 function inputOf(field: FormField): types.InputBlock {
@@ -81,7 +99,7 @@ function plain(text: string): types.PlainTextElement {
 /** What was sent, and where. @throws z.ZodError or SyntaxError when it is no form of ours */
 export function readSubmit(body: unknown) {
   const { user, view } = submitSchema.parse(body);
-  const place = placeSchema.parse(JSON.parse(view.private_metadata));
+  const place = readPlace(view.private_metadata);
   const texts = Object.entries(view.state.values).map(([name, block]) => {
     const { value, selected_option } = block[INPUT] ?? {};
     return [name, value ?? selected_option?.value ?? ""] as const;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { BotError } from "../../core/errors.ts";
 import type { ShownImage } from "../shared/view.ts";
 import type { Api } from "./api.ts";
+import type { Place } from "./place.ts";
 import { escapeText, type SlackMessage } from "./encode.ts";
 
 /** Slack looks at a file for some moments after it came; until then a block that shows it is refused (slack-github-action issue 413). */
@@ -22,6 +23,24 @@ export async function slackImages(api: Api, images: readonly ShownImage[]): Prom
       alt_text: alt,
     })),
   };
+}
+
+/** Sends a file into a thread, for everyone in it. @throws as `Api.ask` */
+export async function sendFile(
+  api: Api,
+  { channel, root }: Place,
+  { name, bytes, alt }: { name: string; bytes: Uint8Array; alt: string },
+): Promise<void> {
+  await api.ask("files.completeUploadExternal", (client) =>
+    client.filesUploadV2({
+      channel_id: channel,
+      thread_ts: root,
+      file: Buffer.from(bytes),
+      filename: name,
+      title: name,
+      alt_text: alt,
+    }),
+  );
 }
 
 async function upload(api: Api, { name, bytes }: ShownImage): Promise<string> {

@@ -1,24 +1,38 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
-import type { RenderedMessage } from "../render/rich-text.ts";
-import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
+import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
+import {
+  type ButtonTarget,
+  type ClickOrStop,
+  handleButton,
+  handleForm,
+} from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
-import { type SlackMessage, slackMessages } from "./encode.ts";
-import { errorsOf, formView, MAX_FIELDS, readSubmit } from "./forms.ts";
+import { type SlackMessage, slackMessages, slackPages } from "./encode.ts";
+import { sendFile } from "./images.ts";
+import { errorsOf, formView, MAX_FIELDS, pageView, readPlace, readSubmit } from "./forms.ts";
 import type { SlackPeople } from "./people.ts";
 import { PRESS_AGAIN } from "./phrases.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
+
+/** Of plain output on one page of a window. */
+const OUTPUT_CHARS = 9_000;
 
 /** The fields of a `block_actions` payload that are used. Slack says where the button was pressed, not the button's id. */
 export const pressSchema = z.object({
   user: z.object({ id: z.string(), team_id: z.string().optional() }),
   trigger_id: z.string(),
-  container: z.object({
-    channel_id: z.string(),
-    message_ts: z.string(),
-    thread_ts: z.string().optional(),
-  }),
+  container: z.union([
+    z.object({
+      channel_id: z.string(),
+      message_ts: z.string(),
+      thread_ts: z.string().optional(),
+    }),
+    z.object({ type: z.literal("view"), view_id: z.string() }),
+  ]),
+  /** The window it was pressed in. */
+  view: z.object({ private_metadata: z.string(), hash: z.string() }).nullish(),
   message: z.object({ thread_ts: z.string().optional() }).optional(),
   actions: z
     .tuple([
@@ -46,6 +60,7 @@ export interface InteractionParts {
   people: SlackPeople;
   inbox: Inbox;
   queries: Queries;
+  allowLink: AllowLink;
   /** Shows something to a person alone, in the thread; never fails. False: they could not be shown it. */
   show(place: Place, user: string, messages: readonly SlackMessage[]): Promise<boolean>;
   tell(place: Place, user: string, text: string): Promise<void>;
@@ -79,13 +94,15 @@ type Recorder = ReturnType<typeof createRecorder>;
 /** Does what a pressed button or a chosen line of a menu means. */
 function createTaker(parts: InteractionParts, record: Recorder) {
   const { workspace, api, queries } = parts;
-  return async function take({ container, user, actions, trigger_id }: BlockActions, place: Place) {
+  return async function take(body: BlockActions, place: Place) {
+    const { container, user, actions, trigger_id } = body;
     const [{ action_id, action_ts, selected_option }] = actions;
     const pressed = selected_option?.value ?? action_id;
     const tell = (text: string) => parts.tell(place, user.id, text);
     const show = (message: RenderedMessage) => parts.show(place, user.id, slackMessages(message));
+    const origin = "view_id" in container ? container.view_id : container.message_ts;
     const keep = async (click: ClickOrStop): Promise<boolean> => {
-      const where = click.kind === "stop" ? "" : `${container.message_ts}:${user.id}:`;
+      const where = click.kind === "stop" ? "" : `${origin}:${user.id}:`;
       const id = `${click.kind}:${where}${action_ts}`;
       const problem = await record(place, id, user, click);
       if (problem !== undefined) await tell(problem);
@@ -94,7 +111,9 @@ function createTaker(parts: InteractionParts, record: Recorder) {
     await handleButton(
       { key: keyOf(workspace.team, place), queries, id: pressed },
       { maxFields: MAX_FIELDS, written: () => undefined },
+      { allowLink: parts.allowLink, paginate: slackPages, outputChars: OUTPUT_CHARS },
       {
+        ...readingTarget(api, body, place, tell),
         tell,
         show: async (message) => void (await show(message)),
         async note(click) {
@@ -132,9 +151,7 @@ export function createInteractions(parts: InteractionParts) {
     /** Takes a `block_actions`. */
     async press(body: unknown): Promise<void> {
       const pressed = pressSchema.parse(body);
-      const { container, message } = pressed;
-      const root = container.thread_ts ?? message?.thread_ts ?? container.message_ts;
-      const place = { channel: container.channel_id, root };
+      const place = placeOf(pressed);
       try {
         await take(pressed, place);
       } catch (error) {
@@ -169,6 +186,45 @@ export function createInteractions(parts: InteractionParts) {
       await record({ channel, root: thread_ts }, `stop:${event_ts}`, { id }, { kind: "stop" });
     },
   };
+}
+
+/** Long things are read in the window that is open, else in a new one; as files they go to the thread. */
+function readingTarget(
+  api: Api,
+  { container, trigger_id, view }: BlockActions,
+  place: Place,
+  tell: (text: string) => Promise<void>,
+): Pick<ButtonTarget<void>, "showPage" | "sendFile"> {
+  const orTold = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      await tell(messageOf(error));
+    }
+  };
+  return {
+    showPage: (page) =>
+      orTold(async () => {
+        const shown = pageView(page, place);
+        if (!("view_id" in container)) {
+          return api.ask("views.open", (client) => client.views.open({ trigger_id, view: shown }));
+        }
+        const { view_id } = container;
+        const hash = view === null || view === undefined ? {} : { hash: view.hash };
+        return api.ask("views.update", (client) =>
+          client.views.update({ view_id, view: shown, ...hash }),
+        );
+      }),
+    sendFile: ({ name, text }) =>
+      orTold(() => sendFile(api, place, { name, bytes: Buffer.from(text), alt: name })),
+  };
+}
+
+/** A window remembers the thread that it was opened in, as a form does. */
+function placeOf({ container, message, view }: BlockActions): Place {
+  if ("view_id" in container) return readPlace(view?.private_metadata ?? "");
+  const root = container.thread_ts ?? message?.thread_ts ?? container.message_ts;
+  return { channel: container.channel_id, root };
 }
 
 export type Interactions = ReturnType<typeof createInteractions>;

@@ -18,6 +18,9 @@ export const CANCEL = "Cancel";
 export const LOOKING = "is looking into it…";
 export const LOADING = ["Looking into it…", "Reading what is there…", "Checking…"] as const;
 
+/** Closes a window that was only read. */
+export const CLOSE = "Close";
+
 /** To who typed a command that opened a thread. */
 export const ASKED = "I'm on it; the answer comes in the thread I opened here.";
 

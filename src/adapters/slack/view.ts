@@ -10,6 +10,7 @@ import { slackMessages } from "./encode.ts";
 import { slackImages } from "./images.ts";
 import { createEarlier } from "./earlier.ts";
 import { type Place, tryAccount, type Workspace } from "./place.ts";
+import { isPaged } from "./tables.ts";
 import type { Posting } from "./posting.ts";
 
 export interface ViewParts {
@@ -34,6 +35,7 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
     ...parts,
     encode: slackMessages,
     encodeCard: slackCard,
+    isPaged,
     imageMessages: async (images) => [await slackImages(api, images)],
     postPrivately: (account, rendered) =>
       parts.posting.postEphemeral(place, userOf(account), slackMessages(rendered)),

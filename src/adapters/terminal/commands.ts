@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Queries, ThreadSummary } from "../adapter.ts";
+import { callInlines } from "../render/call.ts";
+import type { Block } from "../render/rich-text.ts";
 import type { Board } from "./board.ts";
 import { detailsText, replyLine, standingText } from "./card.ts";
+import { terminalLines } from "./encode.ts";
 import { LOCAL_COMMANDS, THREAD_COMMANDS } from "./input.ts";
 import type { Look } from "./style.ts";
 import { shortKey, threadLine, waitingText } from "./lists.ts";
 import { wrapWords } from "./wrap.ts";
 
 const TRANSPORT = "terminal";
+const MAX_ARGS = 400;
 
 /** What the commands of a screen read: they change nothing. */
 export interface CommandParts {
@@ -70,6 +74,19 @@ export async function describeAction(parts: CommandParts, wanted: string): Promi
   if (card === undefined) return `There is no action ${wanted} in this thread.`;
   const footer = card.phase === "open" ? replyLine(card.action) : standingText(card, look().paint);
   return detailsText(card, look(), footer);
+}
+
+/** All that a check returned, on as many lines as it has. */
+export async function showOutput(
+  { key, queries, look }: CommandParts,
+  wanted: string,
+): Promise<string> {
+  if (wanted === "") return "/output <check>, such as /output t3";
+  const output = await queries.output(key, wanted.toLowerCase());
+  if (output === undefined) return `I have no output of ${wanted} in this thread.`;
+  const line: Block = { kind: "line", inlines: callInlines(output.result, MAX_ARGS) };
+  const code: Block = { kind: "code", text: output.text.trimEnd() || "(empty)", isOutput: true };
+  return terminalLines([line, code], look()).join("\n");
 }
 
 /** Only what this screen does itself; the thread's own `help` tells the rest. */

@@ -61,6 +61,9 @@ function linesOf(block: Block, look: Look): string[] {
       return block.rows.flatMap((row) => fieldLines(row, labelsOf(block), look));
     case "table":
       return terminalLines(basicBlocks([block], columns - INDENT.length), look);
+    // A terminal has nothing to press: what is behind it is written out instead (`isUncut`).
+    case "fold":
+      return [];
     case "rule":
       return [paint("dim", "─".repeat(Math.min(MAX_RULE, columns)))];
   }

@@ -35,6 +35,7 @@ export const LOCAL_COMMANDS = [
   ["new", "start a new thread"],
   ["approvals", "open approvals in all threads"],
   ["details", "everything about an action, such as a1"],
+  ["output", "all that a check returned, such as t3"],
   ["stop", "stop what is running; so does Ctrl-C"],
   ["help", "this list, and what you can ask"],
   ["exit", "leave; so do quit and Ctrl-D. Open approvals stay open"],
@@ -127,7 +128,12 @@ function tryChoice(text: string, seen: Answerable, shown: Answerable): Reply | u
   return click(call, 1, { kind: "answer", text: choice });
 }
 
+/** Without a slash too: nothing else is meant by it. */
+const OUTPUT = /^\/?output\s+((?:r\d+\.)?t\d+)$/iu;
+
 function tryCommand(text: string): Reply | undefined {
+  const output = OUTPUT.exec(text)?.[1];
+  if (output !== undefined) return { kind: "command", name: "output", rest: output };
   const [, word, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/su.exec(text) ?? [];
   const name = LOCAL_COMMANDS.find(([each]) => each === word)?.[0];
   return name === undefined ? undefined : { kind: "command", name, rest: rest.trim() };

@@ -1,7 +1,8 @@
 import type { Notice, Outgoing, Progress } from "../adapter.ts";
 import { type Button, readButtonAction } from "../render/buttons.ts";
+import { evidenceLines as evidenceBlocks } from "../render/answer.ts";
 import { callInlines } from "../render/call.ts";
-import { evidenceBlocks, imageBlocks, imagesOf, renderOutgoing } from "../render/message.ts";
+import { imageBlocks, imagesOf, renderOutgoing } from "../render/message.ts";
 import { type Answer, statusSign } from "../render/phrases.ts";
 import type { Block } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";

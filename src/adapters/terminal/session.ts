@@ -16,6 +16,7 @@ import {
   listApprovals,
   listThreads,
   newThreadKey,
+  showOutput,
 } from "./commands.ts";
 import { createEditDialog, type EditDialog } from "./edit-dialog.ts";
 import { dependsOnQuestion, type LocalCommand, readLine, type Reply } from "./input.ts";
@@ -260,6 +261,7 @@ export class Session {
         threads: listThreads,
         approvals: listApprovals,
         details: describeAction,
+        output: showOutput,
         help: describeCommands,
       }[name];
       await this.#say(await describe(this.#commands, rest));

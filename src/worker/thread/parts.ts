@@ -2,6 +2,7 @@ import type { Adapter } from "../../adapters/adapter.ts";
 import type { Transcript } from "../../agent/transcript-turns.ts";
 import type { AccessPolicy } from "../../approvals/access.ts";
 import type { Heard } from "../../approvals/heard.ts";
+import type { LinkRule } from "../../core/links.ts";
 import type { ApprovalPolicy } from "../../approvals/policy.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
@@ -19,6 +20,8 @@ import type { JournalContext, WorkerParts } from "../key-handler.ts";
 export interface ThreadParts extends WorkerParts {
   dispatcher: Dispatcher;
   policy: ApprovalPolicy;
+  /** Addresses that the configuration lets people click; undefined: none. */
+  mayLink?: LinkRule;
   /** `network.allow`: hosts that the configuration knows. Default: none. */
   network?: readonly string[];
   access: AccessPolicy;

@@ -11,8 +11,13 @@ import { viewOf } from "./progress.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";
-import { outgoingOf, pastNotice, progressOf } from "../../queries/outgoing.ts";
-import { cardOf, type Encode } from "../../queries/cards.ts";
+import {
+  outgoingOf,
+  pastNotice,
+  progressOf,
+  type Shown as ShownWords,
+} from "../../queries/outgoing.ts";
+import { cardOf } from "../../queries/cards.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
 import { showElsewhere } from "./elsewhere.ts";
@@ -27,8 +32,8 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
     const readArtifact = (id: string) => ctx.journal.readArtifact(ctx.key, id);
     const context = { key: ctx.key, thread: ctx.thread, readArtifact, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
-    const { encode } = ctx.parts.encoder;
-    const ref = await deliver(shown, view, context, undelivered, encode).catch((error: unknown) =>
+    const words = shownAs(ctx.parts);
+    const ref = await deliver(shown, view, context, undelivered, words).catch((error: unknown) =>
       showElsewhere(ctx, shown, step, error),
     );
     return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
@@ -50,6 +55,10 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
     };
   });
 };
+
+function shownAs({ encoder, mayLink }: ThreadContext["parts"]): ShownWords {
+  return { encode: encoder.encode, mayLink };
+}
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */
 function attemptsAt({ tried }: ThreadContext, view: string): Attempts {
@@ -140,8 +149,9 @@ async function deliver(
   viewName: string,
   { key, thread, readArtifact, isUntried, isRetry }: Showing,
   undelivered: Undelivered,
-  encode: Encode,
+  words: ShownWords,
 ): Promise<MessageRef> {
+  const { encode } = words;
   if (undelivered.kind === "card") {
     const { action } = undelivered;
     const card = cardOf(key, action, encode);
@@ -160,7 +170,7 @@ async function deliver(
     return ref;
   }
   const { item } = undelivered;
-  const message = outgoingOf({ key, thread }, item, encode);
+  const message = outgoingOf({ key, thread }, item, words);
   if (item.kind === "notice") {
     const live = thread.liveNotices.get(item.id);
     const isPointless =

@@ -7,7 +7,15 @@ import { readComponents } from "../../fakes/discord/components.ts";
 import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
-import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
+import {
+  anyAnswer,
+  anyCard,
+  anyParts,
+  anyText,
+  bare,
+  PROPERTY_RUNS,
+  readable,
+} from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 import { readDiscord } from "./reader.ts";
 
@@ -141,6 +149,18 @@ describe("a message on Discord", () => {
     fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
   });
 
+  test("neither can tables and what is folded", () => {
+    const property = fc.property(anyAnswer, (parts) => {
+      for (const message of discordMessages(toldOf(parts))) {
+        expectValid(message);
+        const read = readDiscord(contentOf(message));
+        expect(read.mentions).toEqual([]);
+        expect(read.links.filter((link) => link !== "https://ours/x_y*z")).toEqual([]);
+      }
+    });
+    fc.assert(property, { numRuns: PROPERTY_RUNS / 10, seed: 4 });
+  });
+
   test("a card always fits one message that Discord takes, the action whole, and nothing in it is markup", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
       const [message, ...more] = discordCard(renderCard(card));
@@ -188,7 +208,9 @@ describe("a message on Discord", () => {
   });
 
   test("an answer that is too long becomes several, buttons under the last", async () => {
-    const told = await renderOutgoing(talkOf("r1", "word *and* more\n".repeat(900)), () => false);
+    const told = await renderOutgoing(talkOf("r1", "word *and* more\n".repeat(900)), () => false, {
+      isUncut: true,
+    });
     const buttons = [{ id: "wk:stop", label: "Stop", style: "plain" as const }];
     const messages = discordMessages({ ...told, buttons });
     expect(messages.length).toBeGreaterThan(3);

@@ -118,7 +118,29 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       await press(key, who, "Stop", "");
     },
     shown,
-    languages: (key) => [...shown(key).matchAll(/^```(\w+)$/gm)].map(([, name = ""]) => name),
+    async read(key, who, label) {
+      const from = discord.ephemerals(users[who]).length;
+      const found = discord
+        .messages(threadOf(key))
+        .toReversed()
+        .flatMap((message) => discord.buttonsOf(message).map((button) => ({ message, button })))
+        .find(({ button }) => label.test(button.label));
+      if (found === undefined) throw new Error(`nothing to press as ${label}`);
+      let at = found;
+      const pages: string[] = [];
+      for (;;) {
+        await discord.press(users[who], at.message.id, at.button.customId);
+        const message = discord.ephemerals(users[who]).at(from + pages.length);
+        if (message === undefined) throw new Error("nothing came up");
+        pages.push(textOf(message));
+        const next = discord.buttonsOf(message).find((button) => button.label.startsWith("Next"));
+        if (next === undefined) break;
+        at = { message, button: next };
+      }
+      const text = pages.join("\n");
+      const languages = [...text.matchAll(/^```(\w+)$/gm)].map(([, name = ""]) => name);
+      return { text, languages };
+    },
     told: (who) =>
       [...discord.ephemerals(users[who]), ...discord.dms(users[who])].map(textOf).join("\n"),
     pings: () => discord.pings,

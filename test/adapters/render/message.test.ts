@@ -24,6 +24,7 @@ function pressesOf({
   return buttons.map(({ label, id }) => [label, readButtonAction(id)]);
 }
 
+const AI_MADE = "small: AI-generated · check before acting";
 const usage = { input: 1_000, output: 234, cacheRead: 0, cacheWrite: 0 };
 
 describe("a message in a chat", () => {
@@ -41,25 +42,36 @@ describe("a message in a chat", () => {
     expect(linesOf(worded.blocks)).toEqual(["text: Up [T1].", "small: [T1] ✓ Checking a · 34 ms"]);
     const told = await renderOutgoing({ ...talk, spent: { steps: 2, usage, workMs: 3_450 } }, none);
     expect(linesOf(told.blocks)).toEqual([
-      "text: Down [T2].",
-      "small: [T2] ✗ http_check url=http://a/2 · error · 34 ms",
-      "small: + 2 more calls",
-      "small: 1.2k tokens · 3.4 s",
+      "text: Down T2.",
+      [
+        "fold: Evidence · 1 of 3 checks, 1 failed or didn't run",
+        "T2 ✗ http_check url=http://a/2 · error · 34 ms",
+        "T1 ✓ http_check url=http://a/1 · 34 ms",
+        "T3 ✓ http_check url=http://a/3 · 34 ms",
+      ].join("\n"),
+      "small: 1.2k tokens · 3.4 s · AI-generated · check before acting",
     ]);
+    const reading = (what: string, ref: string) => ({ kind: "read", what, ref, page: 1 });
+    const [, fold] = told.blocks;
+    if (fold?.kind !== "fold") throw new Error("the evidence is not folded");
+    expect(readButtonAction(fold.open.id)).toEqual(reading("checks", "r1"));
+    expect(fold.lines.map(({ button }) => readButtonAction(button?.id ?? ""))).toEqual(
+      ["r1.t2", "r1.t1", "r1.t3"].map((call) => reading("output", call)),
+    );
     expect(told.buttons).toEqual([]);
-    expect(told.summary).toBe("Down [T2].");
+    expect(told.summary).toBe("Down T2.");
   });
 
-  test.each<[Extract<Outgoing, { kind: "answer" }>["status"], string]>([
-    ["completed", "text: So far"],
-    ["failed", "text: ✗ So far"],
-    ["cancelled", "text: ⏹ So far"],
-    ["wrapped_up", "text: ⚠ So far"],
-  ])("an answer that is %s begins %j", async (status, line) => {
+  test.each<[Extract<Outgoing, { kind: "answer" }>["status"], string[]]>([
+    ["completed", ["text: So far", AI_MADE]],
+    ["failed", ["text: ✗ So far"]],
+    ["cancelled", ["text: ⏹ So far"]],
+    ["wrapped_up", ["text: ⚠ So far", AI_MADE]],
+  ])("an answer that is %s begins %j", async (status, lines) => {
     const told = await renderOutgoing(talkOf("r1", "So far", 0, status), none);
-    expect(linesOf(told.blocks)).toEqual([line]);
+    expect(linesOf(told.blocks)).toEqual(lines);
     const listed = await renderOutgoing(talkOf("r1", "- So far", 0, "wrapped_up"), none);
-    expect(linesOf(listed.blocks)).toEqual(["text: ⚠ wrapped up", "item: • So far"]);
+    expect(linesOf(listed.blocks)).toEqual(["text: ⚠ wrapped up", "item: • So far", AI_MADE]);
   });
 
   test("a direct command's result is code, in part where an artifact has the whole", async () => {
@@ -72,11 +84,14 @@ describe("a message in a chat", () => {
     const long = "0123456789\n".repeat(1_000);
     const artifact = { id: "f".repeat(64), bytes: 11_000 };
     const cut = { ...answer, results: [{ ...result, text: long, artifacts: [artifact] }] };
-    const { blocks } = await renderOutgoing(cut as typeof answer, none);
-    const [, code, kept] = linesOf(blocks);
+    const told = await renderOutgoing(cut as typeof answer, none);
+    const { blocks } = told;
+    const [, code] = linesOf(blocks);
     expect(code).toMatch(/^code: 0123456789\n[^]*\[… \d+ bytes omitted …\][^]*0123456789$/);
     expect(code?.length).toBeLessThan(2_600);
-    expect(kept).toBe(`small: full output: artifact ${"f".repeat(64)} (11000 bytes)`);
+    expect(pressesOf(told)).toEqual([
+      ["Show all output (10.7 KiB)", { kind: "read", what: "output", ref: result?.call, page: 1 }],
+    ]);
     const whole = { ...answer, results: [{ ...result, text: long }] };
     const shown = await renderOutgoing(whole as typeof answer, none);
     expect(linesOf(shown.blocks)[1]).toBe(`code: ${long.trimEnd()}`);

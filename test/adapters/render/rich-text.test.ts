@@ -4,6 +4,7 @@ import {
   joinInlines,
   type Block,
   plainInlines,
+  type ShownBlock,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
 import { basicBlocks } from "../../../src/adapters/render/basic.ts";
@@ -11,12 +12,12 @@ import { splitBlocks } from "../../../src/adapters/render/split.ts";
 import { anyParts } from "../anything.ts";
 
 /** As a platform that takes `max` characters in a message, five more for each part. */
-function within(max: number): (parts: readonly Block[]) => boolean {
+function within(max: number): (parts: readonly ShownBlock[]) => boolean {
   return (parts) => parts.reduce((sum, part) => sum + textOf(part).length + 5, 0) <= max;
 }
 
-const text = (words: string): Block => ({ kind: "text", inlines: [{ text: words }] });
-const code = (lines: string): Block => ({ kind: "code", text: lines });
+const text = (words: string): ShownBlock => ({ kind: "text", inlines: [{ text: words }] });
+const code = (lines: string): ShownBlock => ({ kind: "code", text: lines });
 
 describe("parts that are too long for one message", () => {
   test("stay together while they fit, and are one message even when there are none", () => {
@@ -60,7 +61,7 @@ describe("parts that are too long for one message", () => {
   });
 
   test("keep a heading with what follows it", () => {
-    const heading: Block = { kind: "heading", inlines: [{ text: "hh" }] };
+    const heading: ShownBlock = { kind: "heading", inlines: [{ text: "hh" }] };
     expect(splitBlocks([text("abcd"), heading, text("efgh")], within(21))).toEqual([
       [text("abcd")],
       [heading, text("efgh")],
@@ -68,7 +69,12 @@ describe("parts that are too long for one message", () => {
   });
 
   test("go on as what they are, a list's line as text", () => {
-    const item: Block = { kind: "item", depth: 1, marker: "3.", inlines: [{ text: "abcdefghij" }] };
+    const item: ShownBlock = {
+      kind: "item",
+      depth: 1,
+      marker: "3.",
+      inlines: [{ text: "abcdefghij" }],
+    };
     expect(splitBlocks([item], within(14))).toEqual([
       [{ ...item, inlines: [{ text: "abcdef" }] }],
       [text("ghij")],
@@ -78,11 +84,11 @@ describe("parts that are too long for one message", () => {
   });
 
   test("an action, an address and a time are shown whole or not at all", () => {
-    const exact: Block = { kind: "exact", text: "x".repeat(20) };
+    const exact: ShownBlock = { kind: "exact", text: "x".repeat(20) };
     expect(() => splitBlocks([exact], within(24))).toThrow(/20 characters cannot be shown whole/);
     expect(splitBlocks([text("a\nb"), exact], within(25))).toEqual([[text("a\nb")], [exact]]);
     const url = "https://ours/123";
-    const parts: Block[] = [{ kind: "text", inlines: [{ text: "see" }, { text: url, url }] }];
+    const parts: ShownBlock[] = [{ kind: "text", inlines: [{ text: "see" }, { text: url, url }] }];
     expect(splitBlocks(parts, within(22))).toEqual([
       [text("see")],
       [{ kind: "text", inlines: [{ text: url, url }] }],
@@ -92,7 +98,7 @@ describe("parts that are too long for one message", () => {
   test("whatever they are, every message fits and joined they are the same", () => {
     const property = fc.property(anyParts, fc.integer({ min: 60, max: 200 }), (parts, max) => {
       fc.pre(parts.every((part) => part.kind !== "exact" || part.text.length < max - 5));
-      const messages = splitBlocks(parts, within(max));
+      const messages = splitBlocks(basicBlocks(parts, 100), within(max));
       const isFitting = messages.every(within(max));
       const styles = (all: readonly Block[]) =>
         joinInlines(
@@ -105,7 +111,7 @@ describe("parts that are too long for one message", () => {
         (kind) => kind === "text" || parts.some((part) => part.kind === kind),
       );
       expect([isFitting, isKind]).toEqual([true, true]);
-      expect(styles(messages.flat())).toEqual(styles(basicBlocks(parts)));
+      expect(styles(messages.flat())).toEqual(styles(basicBlocks(parts, 100)));
     });
     fc.assert(property, { numRuns: 5_000, seed: 4 });
   });

@@ -7,7 +7,15 @@ import { renderCard, renderOpened } from "../../../src/adapters/render/card.ts";
 import { slackCard } from "../../../src/adapters/slack/card.ts";
 import { areBlocksTooLong, blockProblems } from "../../fakes/slack/blocks.ts";
 import { pingsOf } from "../../fakes/slack/visible.ts";
-import { anyCard, anyParts, anyText, bare, PROPERTY_RUNS, readable } from "../anything.ts";
+import {
+  anyAnswer,
+  anyCard,
+  anyParts,
+  anyText,
+  bare,
+  PROPERTY_RUNS,
+  readable,
+} from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
 function toldOf(blocks: Block[], changes: Partial<RenderedMessage> = {}): RenderedMessage {
@@ -25,13 +33,17 @@ function nodesOf(value: unknown): Node[] {
   return node.type === undefined ? inner : [node, ...inner];
 }
 
-const LITERAL = new Set(["text", "link", "date"]);
+const LITERAL = new Set(["text", "link", "date", "plain_text", "raw_text"]);
 
 /** What a reader sees, but for what Slack draws itself: times and list marks. */
 function visibleOf(messages: readonly SlackMessage[]): string {
   return messages
     .flatMap(({ blocks }) => nodesOf(blocks))
-    .flatMap(({ type, text }) => (type === "text" || type === "link" ? [String(text)] : []))
+    .flatMap(({ type, text, elements }) => {
+      if (type === "context" && Array.isArray(elements)) return elements.map((each) => each.text);
+      if (type === "section") return nodesOf(text).map((each) => each["text"]);
+      return type === "text" || type === "link" || type === "raw_text" ? [String(text)] : [];
+    })
     .join("");
 }
 
@@ -44,7 +56,7 @@ function labelsOf({ blocks }: SlackMessage): string[] {
 }
 
 const KNOWN = new Set(
-  "rich_text divider actions button plain_text rich_text_section rich_text_list rich_text_quote rich_text_preformatted text link date".split(
+  "rich_text divider actions button plain_text rich_text_section rich_text_list rich_text_quote rich_text_preformatted text link date context container section table data_table raw_text".split(
     " ",
   ),
 );
@@ -151,7 +163,7 @@ describe("a message on Slack", () => {
             title: plain("Exactly what will run · a1 · 0f0f…0f"),
             is_collapsible: true,
             default_collapsed: true,
-            child_blocks: [code('{"pid":4242,"signal":"SIGTERM"}')],
+            child_blocks: [{ type: "section", text: plain('{"pid":4242,"signal":"SIGTERM"}') }],
           },
         ],
       },
@@ -172,8 +184,9 @@ describe("a message on Slack", () => {
       ["rich_text_preformatted", undefined],
       ["divider", undefined],
       ["rich_text_section", undefined],
+      ["context", undefined],
     ]);
-    expect(visibleOf(message === undefined ? [] : [message])).toBe("abc4. defg http://h/");
+    expect(visibleOf(message === undefined ? [] : [message])).toContain("abc4. defg http://h/");
   });
 
   test("can hold nothing but literal text, and shows every character", () => {
@@ -192,6 +205,17 @@ describe("a message on Slack", () => {
       }
     });
     fc.assert(property, { numRuns: PROPERTY_RUNS, seed: 4 });
+  });
+
+  test("tables and what is folded hold nothing but literal text either", () => {
+    const property = fc.property(anyAnswer, (parts) => {
+      const messages = slackMessages(toldOf(parts));
+      for (const each of messages) {
+        check(each);
+        expect(blockProblems(each.blocks, 50)).toEqual([]);
+      }
+    });
+    fc.assert(property, { numRuns: PROPERTY_RUNS / 10, seed: 4 });
   });
 
   test("a card always fits one message that Slack takes, the action byte for byte, and pings nobody", () => {
@@ -223,7 +247,7 @@ describe("a message on Slack", () => {
 
   test("an answer that is too long becomes several, buttons under the last", async () => {
     const text = "word *and* <!channel> more\n\n".repeat(480);
-    const told = await renderOutgoing(talkOf("r1", text), () => false);
+    const told = await renderOutgoing(talkOf("r1", text), () => false, { isUncut: true });
     const buttons = [{ id: "wk:stop", label: "Stop", style: "plain" as const }];
     const messages = slackMessages({ ...told, buttons });
     expect(messages.length).toBeGreaterThan(1);
@@ -234,7 +258,8 @@ describe("a message on Slack", () => {
 
   test("lines between paragraphs count as well", async () => {
     const text = `${"word ".repeat(60)}\n\n***\n\n`.repeat(45);
-    const messages = slackMessages(await renderOutgoing(talkOf("r1", text), () => false));
+    const told = await renderOutgoing(talkOf("r1", text), () => false, { isUncut: true });
+    const messages = slackMessages(told);
     expect(messages.length).toBeGreaterThan(1);
     for (const each of messages) check(each);
   });

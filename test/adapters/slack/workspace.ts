@@ -110,10 +110,28 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       await press(key, who, "Stop", "");
     },
     shown,
-    languages: (key) =>
-      [...JSON.stringify(inThread(key)).matchAll(/"language":"(\w+)"/g)].map(
-        ([, name = ""]) => name,
-      ),
+    async read(key, who, label) {
+      const found = inThread(key)
+        .toReversed()
+        .flatMap((message) => slack.buttonsOf(message).map((button) => ({ message, button })))
+        .find(({ button }) => label.test(button.label));
+      if (found === undefined) throw new Error(`nothing to press as ${label}`);
+      await slack.press(users[who], channel, found.message.ts, found.button.actionId);
+      const pages: Record<string, unknown>[] = [];
+      for (;;) {
+        const window = slack.views(users[who]).at(-1);
+        if (window === undefined) throw new Error("no window came up");
+        pages.push(window.view);
+        const next = slack.buttonsIn(window).find((button) => button.label.startsWith("Next"));
+        if (next === undefined) break;
+        await slack.pressIn(users[who], window.id, next.actionId);
+      }
+      const languages = [...JSON.stringify(pages).matchAll(/"language":"(\w+)"/g)];
+      return {
+        text: pages.map((view) => slack.textIn(view)).join("\n"),
+        languages: languages.map(([, name = ""]) => name),
+      };
+    },
     told: (who) =>
       slack
         .ephemerals(users[who])

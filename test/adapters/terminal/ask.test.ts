@@ -154,7 +154,7 @@ describe("one question", () => {
     await view().post(talkOf("r1", "It is **up** [T1].", 2));
     expect(await asked.finished).toBe(0);
     expect(said.out).toBe("It is **up** [T1].\n");
-    expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\n+ 1 more call\n");
+    expect(said.err).toBe("[T1] ✓ http_check url=http://a/1 · 34 ms\n+ 1 more check\n");
   });
 
   test("what was wrapped up at a limit is an answer; stderr says what it is and how to go on", async () => {

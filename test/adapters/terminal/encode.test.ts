@@ -109,7 +109,7 @@ image: chart http://internal/x.png
     const words = "word ".repeat(14).trim();
     const table = `| name | value |\n|---|---|\n| a | ${words} |`;
     expect(await shown(`Look:\n\n${table}\n\nDone.`)).toBe(
-      `Look:\n\nname │ value\n• a │ ${words.slice(0, 54)}\n  ${words.slice(55)}\n\nDone.`,
+      `Look:\n\nname · value\n• a · value: ${words.slice(0, 44)}\n  ${words.slice(45)}\n\nDone.`,
     );
   });
 

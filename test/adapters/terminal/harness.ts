@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import * as z from "zod";
 import type {
   ActionCard,
+  CallOutput,
   HistoryItem,
   Inbound,
   Outgoing,
@@ -103,6 +104,8 @@ interface World {
   threads: ThreadSummary[];
   history: Map<JournalKey, HistoryItem[]>;
   open: ActionCard[];
+  /** What calls returned, by what the person types. */
+  outputs?: Map<string, CallOutput>;
   /** How often the threads were asked for. */
   looks?: number;
 }
@@ -137,6 +140,8 @@ export function queriesOf(world: World): Queries {
     recent: async () => [],
     isKnown: async (key) => world.threads.some((each) => each.key === key),
     action: async (_key, action) => world.open.find((each) => each.action === action),
+    answer: async () => undefined,
+    output: async (_key, call) => world.outputs?.get(call),
     editForm: async (_key, action) => {
       const card = world.open.find((each) => each.action === action) ?? killCard();
       return { action, revision: card.revision, fields: editFields(KILL, card.args) };

@@ -156,11 +156,11 @@ describe("a model's answer", () => {
       "",
       "[T2] ✓ http_check url=http://a/2 · 34 ms",
       "[T4] ✓ http_check url=http://a/4 · 34 ms",
-      "+ 3 more calls (1 failed or didn't run)",
+      "+ 3 more checks (1 failed or didn't run)",
       "›",
     ]);
     await person.view().post(talkOf("r2", "It is up.", 1));
-    expect(last(person, 4)).toEqual(["It is up.", "", "1 call, not cited", "›"]);
+    expect(last(person, 4)).toEqual(["It is up.", "", "1 check, not cited", "›"]);
     person.type(LEAVE);
     await left;
   });

@@ -111,7 +111,7 @@ describe("a conversation in the terminal", () => {
     await view.post({ ...failed, run: "r2", text: "No such tool.", results: [] });
     await view.post({ ...answerOf("r3", ""), text: "All well.", results });
     expect(person.see()).toContain(
-      "✗ read_log unit=nginx · error · 1.2 s\n  cut\n  full output: artifact 9f3a (70000 bytes)\n✗ No such tool.\nAll well.\n✗ read_log unit=nginx · error · 1.2 s\n  full",
+      "✗ read_log unit=nginx · error · 1.2 s\n  cut\n  All of it (68.4 KiB): output r1.t1\n✗ No such tool.\nAll well.\n✗ read_log unit=nginx · error · 1.2 s\n  All of it",
     );
     person.type(LEAVE);
     await left;

@@ -9,6 +9,7 @@ export const COMPONENT = {
   textInput: 4,
   text: 10,
   gallery: 12,
+  file: 13,
   separator: 14,
   container: 17,
   label: 18,
@@ -146,24 +147,20 @@ function checkGallery(gallery: Body, path: string, reading: Reading): void {
   }
   for (const [index, item] of items.entries()) {
     const at = `${path}.items.${index}`;
-    const url = stringOf(
-      isBody(item["media"]) ? item["media"] : {},
-      "url",
-      `${at}.media`,
-      [1, 2_048],
-    );
-    const name = /^attachment:\/\/([\w.-]+)$/.exec(url)?.[1] ?? "";
-    if (!reading.files.has(name)) {
-      const said = "The referenced attachment was not found";
-      throw invalidForm(
-        `${at}.media.url`,
-        "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND",
-        said,
-      );
-    }
-    reading.shown.add(name);
+    checkMedia(item["media"], `${at}.media`, reading);
     if (item["description"] !== undefined) stringOf(item, "description", at, [1, 1_024]);
   }
+}
+
+/** A file that comes along with the request. */
+function checkMedia(media: unknown, path: string, reading: Reading): void {
+  const url = stringOf(isBody(media) ? media : {}, "url", path, [1, 2_048]);
+  const name = /^attachment:\/\/([\w.-]+)$/.exec(url)?.[1] ?? "";
+  if (!reading.files.has(name)) {
+    const code = "UNFURLED_MEDIA_ITEM_REFERENCED_ATTACHMENT_NOT_FOUND";
+    throw invalidForm(`${path}.url`, code, "The referenced attachment was not found");
+  }
+  reading.shown.add(name);
 }
 
 /** Of rows, texts, galleries and separators, never of another container. */
@@ -186,14 +183,17 @@ function check(
   isInside = false,
 ): void {
   const type = component["type"];
-  const { row, text, gallery, separator, container } = COMPONENT;
-  const known = v2 ? [row, text, gallery, separator, ...(isInside ? [] : [container])] : [row];
+  const { row, text, gallery, file, separator, container } = COMPONENT;
+  const known = v2
+    ? [row, text, gallery, file, separator, ...(isInside ? [] : [container])]
+    : [row];
   if (!known.some((each) => each === type)) throw unknownType(path, `(${known.join(", ")})`);
   numbered(component, path, reading);
   if (type === COMPONENT.container) return checkContainer(component, path, reading);
   if (type === COMPONENT.separator) return;
   if (type === COMPONENT.row) checkRow(component, path, reading);
   else if (type === COMPONENT.text) checkText(component, path, reading);
+  else if (type === COMPONENT.file) checkMedia(component["file"], `${path}.file`, reading);
   else checkGallery(component, path, reading);
 }
 

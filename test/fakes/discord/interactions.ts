@@ -189,7 +189,10 @@ export function createInteractions(platform: Platform): Interactions {
     if (how === undefined || (how === "modal" && interaction.type === MODAL_SUBMIT)) {
       throw invalidForm("type", "BASE_TYPE_CHOICES", "Value must be one of the types of callback.");
     }
-    const data = isBody(asked.body["data"]) ? asked.body["data"] : {};
+    const named = isBody(asked.body["data"]) ? asked.body["data"] : {};
+    // Files come beside the JSON.
+    const sent = asked.body["attachments"];
+    const data = sent === undefined ? named : { ...named, attachments: sent };
     respond(interaction, how, data);
     interaction.how = how;
     if (interaction.modal !== undefined) modals.delete(interaction.modal.id);

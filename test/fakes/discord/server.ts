@@ -92,7 +92,9 @@ async function bodyOf(request: http.IncomingMessage): Promise<Body> {
   const form = await new Response(bytes, { headers: { "content-type": type } }).formData();
   const written = form.get("payload_json");
   const body = jsonOf(typeof written === "string" ? written : "{}");
-  return { ...body, attachments: await uploadsOf(form, body["attachments"]) };
+  // An interaction's answer names them in its data.
+  const { attachments } = isBody(body["data"]) ? body["data"] : body;
+  return { ...body, attachments: await uploadsOf(form, attachments) };
 }
 
 function jsonOf(text: string): Body {

@@ -80,7 +80,7 @@ const section = block("section", {
   accessory: button.optional(),
 }).refine(({ text, fields }) => text !== undefined || fields !== undefined, "missing text");
 const header = block("header", { text: plain(150) });
-const context = block("context", { elements: z.array(words(3_000)).min(1).max(10) });
+const context = block("context", { elements: z.array(words(2_000)).min(1).max(10) });
 const alert = block("alert", {
   text: words(3_000),
   level: z.enum(["default", "info", "warning", "error", "success"]).optional(),
@@ -97,14 +97,51 @@ const image = block("image", {
   alt_text: z.string().min(1).max(2_000),
 });
 
+/**
+ * The reference names rich text among what a container may hold, and Slack refuses it (docs.rs/slack-morphism 2.31,
+ * SlackContainerBlock): here is what both take.
+ */
 const container = block("container", {
   title: plain(150),
-  is_collapsible: z.boolean().optional(),
-  default_collapsed: z.boolean().optional(),
   child_blocks: z
-    .array(z.union([actions, context, divider, header, image, richText, section]))
+    .array(z.union([actions, context, divider, header, image, section]))
     .min(1)
     .max(10),
+  is_collapsible: z.boolean().optional(),
+  default_collapsed: z.boolean().optional(),
+}).refine(
+  (made) => made.default_collapsed !== true || made.is_collapsible === true,
+  "default_collapsed",
+);
+
+const rawText = z.strictObject({ type: z.literal("raw_text"), text: z.string().min(1) });
+const cells = z
+  .array(z.discriminatedUnion("type", [rawText, richText]))
+  .min(1)
+  .max(20);
+/** https://docs.slack.dev/reference/block-kit/blocks/table-block */
+const table = block("table", {
+  rows: z.array(cells).min(1).max(100),
+  column_settings: z
+    .array(
+      z.strictObject({
+        align: z.enum(["left", "center", "right"]).optional(),
+        is_wrapped: z.boolean().optional(),
+      }),
+    )
+    .max(20)
+    .optional(),
+});
+/** https://docs.slack.dev/reference/block-kit/blocks/data-table-block */
+const dataTable = block("data_table", {
+  caption: z.string().min(1),
+  page_size: z.int().min(1).max(100).optional(),
+  rows: z
+    .array(cells)
+    .min(2)
+    .max(101)
+    .refine((rows) => rows.every((row) => row.length === rows[0]?.length), "rows of one length")
+    .refine((rows) => rows[0]?.every(({ type }) => type === "raw_text"), "header cells are raw"),
 });
 
 /** The kinds of block that this bot writes, and a section of text. Any other is refused as unknown. */
@@ -113,13 +150,18 @@ const anyBlock = z.discriminatedUnion("type", [
   alert,
   container,
   context,
+  dataTable,
   divider,
   header,
   image,
   input,
   richText,
   section,
+  table,
 ]);
+/** Of the cells of a message's tables together; and there is one table in a message. */
+const MAX_TABLE_TEXT = 10_000;
+const NOT_IN_WINDOWS: ReadonlySet<string> = new Set(["container", "data_table", "table"]);
 
 /** Slack's words for each problem of zod's. */
 function worded(problems: readonly z.core.$ZodIssue[], root: string): string[] {
@@ -149,7 +191,17 @@ function twice(blocks: readonly Data[]): string[] {
 export function blockProblems(blocks: unknown, max: number): string[] {
   const read = z.array(anyBlock).max(max, `no more than ${max} items allowed`).safeParse(blocks);
   if (!read.success) return worded(read.error.issues, "/blocks");
-  return twice(read.data);
+  return [...twice(read.data), ...tableProblems(read.data)];
+}
+
+function tableProblems(blocks: readonly Data[]): string[] {
+  const tables = blocks.filter((made) => String(made["type"]).endsWith("table"));
+  return [
+    ...(tables.length > 1 ? ["only_one_table_allowed"] : []),
+    ...(characters(tables.map((made) => made["rows"])) > MAX_TABLE_TEXT
+      ? ["too much table text"]
+      : []),
+  ];
 }
 
 /** Every text under a value, added up. */
@@ -211,6 +263,10 @@ export function viewProblems(view: unknown): string[] {
   const read = form.safeParse(view);
   if (!read.success) return worded(read.error.issues, "/view");
   const problems = blockProblems(read.data.blocks, 100);
+  for (const made of read.data.blocks) {
+    const { type } = z.looseObject({ type: z.string() }).parse(made);
+    if (NOT_IN_WINDOWS.has(type)) problems.push(`unsupported type: ${type}`);
+  }
   const inputs = z.array(anyBlock).safeParse(read.data.blocks).data ?? [];
   for (const made of inputs) {
     if (made.type !== "input" || made.element.type !== "plain_text_input") continue;

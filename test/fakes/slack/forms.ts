@@ -73,11 +73,23 @@ export function filledIn(
 
 /** A form in front of a person. @throws Refusal invalid_arguments */
 export function showForm(world: World, user: string, view: unknown): FakeView {
+  const id = world.nextId("V");
+  const made: FakeView = { id, user, view: formOf(world, id, view), errors: {}, open: true };
+  world.views.push(made);
+  return made;
+}
+
+/** Another one in its place. @throws Refusal invalid_arguments */
+export function updateForm(world: World, shown: FakeView, view: unknown): FakeView {
+  shown.view = formOf(world, shown.id, view);
+  return shown;
+}
+
+function formOf(world: World, id: string, view: unknown): Data {
   const problems = viewProblems(view);
   if (problems.length > 0) throw invalid(...problems);
   const read = z.looseObject({ blocks: z.array(z.record(z.string(), z.unknown())) }).parse(view);
-  const id = world.nextId("V");
-  const shown: Data = {
+  return {
     private_metadata: "",
     callback_id: "",
     external_id: "",
@@ -91,9 +103,6 @@ export function showForm(world: World, user: string, view: unknown): FakeView {
     state: { values: {} },
     hash: `${Date.now()}.${world.nextId("h")}`,
   };
-  const made: FakeView = { id, user, view: shown, errors: {}, open: true };
-  world.views.push(made);
-  return made;
 }
 
 const answer = z.object({

@@ -45,6 +45,7 @@ export interface FakePeople {
   edit(user: Ref, channel: Ref, ts: string, text: string): void;
   remove(user: Ref, channel: Ref, ts: string): void;
   press(user: Ref, channel: Ref, ts: string, actionId: string): Promise<Acknowledgement>;
+  pressIn(user: Ref, viewId: string, actionId: string): Promise<Acknowledgement>;
   submit(
     user: Ref,
     viewId: string,
@@ -210,6 +211,21 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         channel: { id: place.id, name: names[place.kind] },
         ...(standing !== undefined && { message: shownMessage(world, standing) }),
         actions: [{ ...element, block_id: found.blockId, action_ts: world.nextTs() }],
+      });
+    },
+    async pressIn(who, viewId, actionId) {
+      const by = user(who);
+      const open = world.views.find(
+        (view) => view.id === viewId && view.open && view.user === by.id,
+      );
+      const blocks = open?.view["blocks"];
+      const found = pressedIn(Array.isArray(blocks) ? blocks : [], actionId);
+      if (open === undefined || found === undefined) throw new Error(`no ${actionId} in ${viewId}`);
+      return delivery.interaction({
+        ...interaction("block_actions", by),
+        container: { type: "view", view_id: viewId },
+        view: open.view,
+        actions: [{ ...found.element, block_id: found.blockId, action_ts: world.nextTs() }],
       });
     },
     async submit(who, viewId, values) {

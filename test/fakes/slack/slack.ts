@@ -20,9 +20,9 @@ import type {
   FakeView,
   Ref,
 } from "./types.ts";
-import { buttonsOf, textOf, type ShownButton } from "./visible.ts";
+import { blocksIn, buttonsOf, textOf, type ShownButton } from "./visible.ts";
 import { createWebApi, type WebApi } from "./web-api.ts";
-import { createWorld, directMessages, idOf, type World } from "./world.ts";
+import { createWorld, directMessages, idOf, type SharedFile, type World } from "./world.ts";
 
 export type * from "./types.ts";
 
@@ -142,6 +142,24 @@ export class FakeSlack {
 
   remove(user: Ref, channel: Ref, ts: string): void {
     this.#people.remove(user, channel, ts);
+  }
+
+  buttonsIn(window: FakeView): ShownButton[] {
+    return buttonsOf({ blocks: blocksIn(window.view), text: "" });
+  }
+
+  textIn(view: Data): string {
+    return textOf({ blocks: blocksIn(view), text: "" });
+  }
+
+  /** Files that the app put into channels and threads. */
+  get sharedFiles(): readonly SharedFile[] {
+    return this.#world.shared;
+  }
+
+  /** The same as `press`, in a window that is open. */
+  pressIn(user: Ref, viewId: string, actionId: string): Promise<Acknowledgement> {
+    return this.#people.pressIn(user, viewId, actionId);
   }
 
   /** A person presses the button with this action id. Slack sends it once; unacknowledged, the person sees a warning. */

@@ -30,6 +30,14 @@ export function uploadMethods(world: World): Methods {
           const file = world.incoming.get(id);
           if (file?.bytes === undefined) throw new Refusal("file_not_found");
           file.looks = 0;
+          // Shared where the app says, for everyone there.
+          const channel = args.text("channel_id");
+          if (channel === undefined) continue;
+          const place = world.channels.get(channel);
+          if (place === undefined) throw new Refusal("channel_not_found");
+          if (!place.members.has(world.bot.id)) throw new Refusal("not_in_channel");
+          const { name, bytes } = file;
+          world.shared.push({ channel, thread: args.text("thread_ts"), name, bytes });
         }
         return { files: read.data };
       },

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { homeProblems, viewProblems } from "./blocks.ts";
-import { showForm } from "./forms.ts";
+import { showForm, updateForm } from "./forms.ts";
 import { type Args, type Methods } from "./method.ts";
 import { invalid, Refusal, type World } from "./world.ts";
 
@@ -41,6 +41,17 @@ export function viewMethods(world: World): Methods {
         if (problems.length > 0) throw invalid(...problems);
         const user = exchange(world, args);
         return { view: showForm(world, user, view).view };
+      },
+    },
+    "views.update": {
+      run(args) {
+        const view = args.json("view", "invalid_arguments");
+        const shown = world.views.find(({ id, open }) => id === args.need("view_id") && open);
+        if (view === undefined) throw invalid("missing required field: view");
+        if (shown === undefined) throw new Refusal("not_found");
+        const hash = args.text("hash");
+        if (hash !== undefined && hash !== shown.view["hash"]) throw new Refusal("hash_conflict");
+        return { view: updateForm(world, shown, view).view };
       },
     },
   };

@@ -54,12 +54,26 @@ function richLines(element: Data): string[] {
   return [children.map(inline).join("")];
 }
 
+function cellText(cell: Data): string {
+  if (cell["type"] !== "rich_text") return string(cell, "text") ?? "";
+  return listOf(cell, "elements").flatMap(richLines).join(" ");
+}
+
+/** What a block shows once it is opened, and every page of it. */
 function linesOf(block: Data): string[] {
   if (block["type"] === "container") {
-    return [...wordsOf(block["title"]), ...listOf(block, "child_blocks").flatMap(linesOf)];
+    return [
+      `▸ ${wordsOf(block["title"]).join("")}`,
+      ...listOf(block, "child_blocks").flatMap(linesOf),
+    ];
   }
   if (block["type"] === "context") {
     return [listOf(block, "elements").flatMap(wordsOf).map(withoutDates).join("")];
+  }
+  if (Array.isArray(block["rows"])) {
+    return block["rows"].map((row: unknown) =>
+      (Array.isArray(row) ? row.filter(isData) : []).map(cellText).join(" | "),
+    );
   }
   if (block["type"] === "rich_text") return listOf(block, "elements").flatMap(richLines);
   if (block["type"] === "image") return [`Image: ${string(block, "alt_text") ?? ""}`];
@@ -75,8 +89,14 @@ function withoutDates(text: string): string {
   return text.replaceAll(/<!date\^\d+\^[^|>]*\|([^>]*)>/g, "$1");
 }
 
+type Readable = Pick<FakeMessage | FakeEphemeral | FakeReply, "blocks" | "text">;
+
+export function blocksIn(view: Data): Data[] {
+  return listOf(view, "blocks");
+}
+
 /** All that a person reads in a message, a line per line, without its buttons: they are `buttonsOf`. */
-export function textOf(message: FakeMessage | FakeEphemeral | FakeReply): string {
+export function textOf(message: Readable): string {
   const blocks = message.blocks ?? [];
   if (blocks.length > 0) return blocks.flatMap(linesOf).join("\n");
   return message.text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
@@ -84,15 +104,17 @@ export function textOf(message: FakeMessage | FakeEphemeral | FakeReply): string
 
 /** What can be pressed, with the block it is in. */
 export function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }[] {
-  return blocks.flatMap((block) =>
-    listOf(block, "elements")
+  return blocks.flatMap((block) => {
+    const { accessory } = block;
+    const own = [...listOf(block, "elements"), ...(isData(accessory) ? [accessory] : [])]
       .filter((element) => "action_id" in element)
-      .map((element) => ({ blockId: string(block, "block_id") ?? "", element })),
-  );
+      .map((element) => ({ blockId: string(block, "block_id") ?? "", element }));
+    return [...own, ...elementsOf(listOf(block, "child_blocks"))];
+  });
 }
 
 /** Buttons, and what can be chosen in a menu: that is pressed by its value. */
-export function buttonsOf(message: FakeMessage | FakeEphemeral): ShownButton[] {
+export function buttonsOf(message: Readable): ShownButton[] {
   return elementsOf(message.blocks ?? []).flatMap(({ element }) => {
     if (element["type"] === "overflow") {
       return listOf(element, "options").map((option) => ({

@@ -40,6 +40,13 @@ export interface FakeUpload {
 export type Settings = Required<FakeSlackOptions>;
 
 /** Everything the fake Slack knows. The modules beside this one read and change it; it decides nothing by itself. */
+export interface SharedFile {
+  readonly channel: string;
+  readonly thread: string | undefined;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface World {
   readonly settings: Settings;
   readonly random: Seeded;
@@ -65,6 +72,8 @@ export interface World {
   readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
   readonly uploads: Map<string, FakeUpload>;
   /** Files that the app brings; `looks`: how often they were asked about since they were complete. */
+  /** Files that the app put into channels and threads. */
+  readonly shared: SharedFile[];
   readonly incoming: Map<
     string,
     { name: string; length: number; bytes: Uint8Array | undefined; looks: number | undefined }
@@ -153,6 +162,7 @@ export function createWorld(options: FakeSlackOptions): World {
     responseUrls: new Map(),
     triggers: new Map(),
     uploads: new Map(),
+    shared: [],
     incoming: new Map(),
     sessions: new Map(),
     statusLines: new Map(),

@@ -1,0 +1,207 @@
+import { capText, counted, formatBytes } from "../../core/text.ts";
+import type { CallResult } from "../adapter.ts";
+import { shownBlocks } from "./basic.ts";
+import { type Button, quietButton, readButton } from "./buttons.ts";
+import { callInlines } from "./call.ts";
+import { gradedBlocks, withReferences } from "./grades.ts";
+import { readMarkdown } from "./markdown.ts";
+import { aboveWords, type Answer, AI_MADE, evidenceOf, spentWords, statusSign } from "./phrases.ts";
+import {
+  type AllowLink,
+  type Block,
+  type Inline,
+  plainInlines,
+  type RenderedMessage,
+  type ShownBlock,
+  type Table,
+  textOf,
+} from "./rich-text.ts";
+import { splitBlocks } from "./split.ts";
+
+/** A longer result is shown in part where its whole is kept as an artifact. */
+const MAX_RESULT_BYTES = 2_500;
+const MAX_ARGS = 120;
+/** Characters of an answer that everybody in the thread reads; the rest is behind More. */
+export const MAX_READ = 900;
+/** A table that is shown page by page takes the room of so many rows. */
+const PAGED_ROWS = 10;
+
+export interface RenderOptions {
+  /** There is room for everything, however long, and nothing to press. */
+  isUncut?: boolean;
+  /** True for a table that the platform shows page by page. */
+  isPaged?(table: Table): boolean;
+}
+
+type Rendered = Omit<RenderedMessage, "summary">;
+
+/** A model's answer, its conclusion first, or what a direct command found. */
+export async function renderAnswer(
+  answer: Answer,
+  allowLink: AllowLink,
+  options: RenderOptions,
+): Promise<Rendered> {
+  const { links = [] } = answer;
+  const mayLink = (url: string) => allowLink(url) || links.includes(url);
+  if (answer.isModelRun && answer.text !== undefined) {
+    const said = signed(answer, gradedBlocks(await readMarkdown(answer.text, mayLink)));
+    if (options.isUncut)
+      return { blocks: [...said, ...evidenceLines(answer)], buttons: offerButtons(answer) };
+    const { head, isCut } = cut(withReferences(said), options);
+    const more = isCut ? [readButton("answer", answer.run, "More")] : [];
+    const whole = { name: "answer.md", text: answer.text };
+    const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
+    return { blocks, buttons: [...more, ...offerButtons(answer)], ...(isCut && { whole }) };
+  }
+  return renderDirect(answer, mayLink, options);
+}
+
+/** The whole of a model's answer, for whoever wants to read on. */
+export async function renderWhole(answer: Answer, allowLink: AllowLink): Promise<RenderedMessage> {
+  const { links = [], text = "" } = answer;
+  const mayLink = (url: string) => allowLink(url) || links.includes(url);
+  const said = gradedBlocks(await readMarkdown(text, mayLink));
+  const whole = { name: "answer.md", text };
+  return { blocks: withReferences(said), buttons: [], summary: "The whole answer", whole };
+}
+
+/** As much as everybody reads, cut where a paragraph ends if that is possible. */
+function cut(
+  blocks: readonly Block[],
+  { isPaged = () => false }: RenderOptions,
+): { head: Block[]; isCut: boolean } {
+  const weigh = (block: ShownBlock): number => {
+    if (block.kind !== "table" || !isPaged(block)) return textOf(block).length;
+    return textOf({ ...block, rows: block.rows.slice(0, PAGED_ROWS) }).length;
+  };
+  const [head = [], ...rest] = splitBlocks(
+    shownBlocks(blocks),
+    (some) => some.reduce((sum, block) => sum + weigh(block), 0) <= MAX_READ,
+  );
+  return { head, isCut: rest.length > 0 };
+}
+
+/** What a direct command found, or how its run ended. */
+function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptions): Rendered {
+  const words = answer.text?.trimEnd();
+  const isFull = words === undefined && !answer.isModelRun;
+  const results = answer.results.map((result) => renderResult(result, isFull, options));
+  // What failed says so itself; a Stop is told whatever the calls came to.
+  const isTold =
+    answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
+  const isStatusShown = answer.status !== "completed" && !isTold;
+  const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
+  const inlines = head === undefined ? [] : plainInlines(head, allowLink);
+  const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
+  return {
+    blocks: [
+      ...(isStatusShown ? signed(answer, first) : first),
+      ...results.flatMap(({ blocks }) => blocks),
+    ],
+    buttons: [...results.flatMap(({ buttons }) => buttons), ...offerButtons(answer)],
+  };
+}
+
+function offerButtons({ offer, run }: Answer): Button[] {
+  return offer === undefined ? [] : [quietButton(offer, run)];
+}
+
+/** Begins with the sign of a status that is not the usual one. */
+function signed({ status }: Answer, blocks: readonly Block[]): Block[] {
+  const sign: Inline = { text: statusSign(status) };
+  const [first, ...rest] = blocks;
+  if (sign.text === "") return [...blocks];
+  if (first?.kind === "text") return [{ ...first, inlines: [sign, ...first.inlines] }, ...rest];
+  return [{ kind: "text", inlines: [{ text: sign.text + status.replace("_", " ") }] }, ...blocks];
+}
+
+function renderResult(result: CallResult, isFull: boolean, { isUncut }: RenderOptions): Rendered {
+  const { text, artifacts, call } = result;
+  // What no artifact keeps can be read nowhere else.
+  const shown = (
+    artifacts.length > 0 && !isUncut ? capText(text, MAX_RESULT_BYTES) : text
+  ).trimEnd();
+  const [kept] = artifacts;
+  const how = kept && `All of it (${formatBytes(kept.bytes)}): output ${call}`;
+  return {
+    blocks: [
+      // Who typed a call sees it as typed.
+      { kind: "line", inlines: callInlines({ ...result, doing: undefined }, MAX_ARGS) },
+      ...(isFull && shown !== ""
+        ? [{ kind: "code" as const, text: shown, isOutput: true as const }]
+        : []),
+      ...(isUncut && how !== undefined
+        ? [{ kind: "small" as const, indent: 1, inlines: [{ text: how }] }]
+        : []),
+    ],
+    buttons:
+      kept === undefined || isUncut
+        ? []
+        : [readButton("output", call, `Show all output (${formatBytes(kept.bytes)})`)],
+  };
+}
+
+/** Each check that the answer rests on, those that it cites first. */
+export function checkLines(answer: Answer): { inlines: Inline[]; result: CallResult }[] {
+  const { cited, others } = evidenceOf(answer);
+  return [...cited, ...others].map(({ label, result }) => ({
+    inlines: [{ text: `${label} ` }, ...callInlines(result, MAX_ARGS)],
+    result,
+  }));
+}
+
+function evidenceFold(answer: Answer): Block[] {
+  if (answer.results.length === 0) return [];
+  const title = evidenceTitle(answer);
+  const lines = checkLines(answer).map(({ inlines, result }) => ({
+    inlines,
+    ...(isOutput(result) && { button: outputButton(result, "Show output") }),
+  }));
+  return [{ kind: "fold", title, open: readButton("checks", answer.run, title), lines }];
+}
+
+/** `Evidence · 3 of 6 checks, 1 failed` */
+export function evidenceTitle(answer: Answer): string {
+  const { cited } = evidenceOf(answer);
+  const { results } = answer;
+  const failed = results.filter(({ outcome }) => outcome !== "ok").length;
+  const some = cited.length === 0 || cited.length === results.length ? "" : `${cited.length} of `;
+  const how = failed === 0 ? "" : `, ${failed} failed or didn't run`;
+  return `Evidence · ${some}${counted(results.length, "check")}${how}`;
+}
+
+export function outputButton({ call }: CallResult, label: string) {
+  return readButton("output", call, label);
+}
+
+/** False for a call that returned nothing to read. */
+export function isOutput({ text, artifacts }: CallResult): boolean {
+  return text.trim() !== "" || artifacts.length > 0;
+}
+
+/** One small line: what it was told, what it cost, and who wrote it. Words about a failure or a Stop are the program's. */
+function footer({ above, spent, status }: Answer): Block[] {
+  const read = above && aboveWords(above)?.replace(/\.$/, "");
+  const isModels = status === "completed" || status === "wrapped_up";
+  const words = [
+    ...(read === undefined ? [] : [read]),
+    ...(spent === undefined ? [] : [spentWords(spent)]),
+    ...(isModels ? [AI_MADE] : []),
+  ];
+  if (words.length === 0) return [];
+  return [{ kind: "small", inlines: [{ text: words.join(" · ") }] }];
+}
+
+/** Where there is nothing to press: a line for each result that is cited, one for the other calls, and what it cost. */
+export function evidenceLines(answer: Answer): Block[] {
+  const { cited, rest } = evidenceOf(answer);
+  const lines = cited.map(({ label, result }): Inline[] => [
+    { text: `[${label}] ` },
+    ...callInlines(result, MAX_ARGS),
+  ]);
+  if (rest !== undefined) lines.push([{ text: rest }]);
+  const above = answer.above && aboveWords(answer.above);
+  if (above !== undefined) lines.push([{ text: above }]);
+  if (answer.spent !== undefined) lines.push([{ text: spentWords(answer.spent) }]);
+  return lines.map((inlines) => ({ kind: "small", inlines }));
+}
