@@ -26,9 +26,11 @@ export const envelope = z.object({
   team: z.object({ id: text }).optional().catch(undefined),
   /** For a pressed button: the workspace that its message was posted in. */
   message: z.object({ team: text }).optional().catch(undefined),
-  view: z.object({ app_installed_team_id: text, callback_id: text }).optional().catch(undefined),
+  view: z
+    .object({ type: text, app_installed_team_id: text, callback_id: text })
+    .optional()
+    .catch(undefined),
   /** Where a button was pressed: below a message, or on a Home tab. */
-  container: z.object({ type: text }).optional().catch(undefined),
   event: z.looseObject({ type: z.string() }).optional().catch(undefined),
 });
 type Envelope = z.infer<typeof envelope>;
@@ -119,7 +121,7 @@ async function route(read: Envelope, body: unknown, parts: EntranceParts): Promi
       return hear(read.event, parts);
     case "block_actions":
       // Home has only links, which Slack's client opens.
-      if (read.container?.type === "view") return undefined;
+      if (read.view?.type === "home") return undefined;
       await interactions.press(body);
       return undefined;
     case "message_action":
