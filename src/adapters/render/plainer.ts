@@ -2,10 +2,14 @@ import { basicBlocks } from "./basic.ts";
 import type { RenderedCard } from "./card.ts";
 import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts";
 
+/** Of a drawn table, in cells. */
+const COLUMNS = 42;
+
 /** What a platform gets once it has refused a message as it was: the same words without any form, with the same buttons. */
 export function plainer({ blocks, buttons, summary }: RenderedMessage): RenderedMessage {
-  const lines = basicBlocks(blocks).map(textOf);
-  return { blocks: [textBlock(lines.join("\n"))], buttons, summary };
+  const lines = basicBlocks(blocks, COLUMNS).map(textOf);
+  const folds = blocks.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
+  return { blocks: [textBlock(lines.join("\n"))], buttons: [...buttons, ...folds], summary };
 }
 
 /** The same of a card; what would be executed stands whole. */

@@ -73,7 +73,7 @@ function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "
     const { tool, action, phase, ending } = cardOf(ctx.key, undelivered.action, encode);
     return `${action} (${tool}): ${ending ?? phase}`;
   }
-  const message = outgoingOf(ctx, undelivered.item, encode);
+  const message = outgoingOf(ctx, undelivered.item, { encode, mayLink: undefined });
   if (message.kind === "notice") return message.text;
   return message.text ?? message.results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
 }
