@@ -39,7 +39,9 @@ describe("a message in a chat", () => {
       results: first ? [{ ...first, doing: "Checking a" }] : [],
     };
     const worded = await renderOutgoing(said, none);
-    expect(linesOf(worded.blocks)).toEqual(["text: Up [T1].", "small: [T1] ✓ Checking a · 34 ms"]);
+    expect(linesOf(worded.blocks)[1]).toMatch(
+      /^fold: Evidence · 1 check\nT1 ✓ Checking a · 34 ms$/,
+    );
     const told = await renderOutgoing({ ...talk, spent: { steps: 2, usage, workMs: 3_450 } }, none);
     expect(linesOf(told.blocks)).toEqual([
       "text: Down T2.",
