@@ -281,8 +281,7 @@ export function transportContract(
     test("a long answer arrives whole and in order, however many messages it takes", async () => {
       const lines = Array.from({ length: 900 }, (_, i) => `finding ${i}: nothing of note here`);
       const text = `Short: all is well.\n\n${lines.join("\n\n")}`;
-      const { options } = talk([{ text }]);
-      await run(options);
+      await run(talk([{ text }]).options);
       const key = await platform.begin("ana", "tell me everything");
       await shows(key, "Short: all is well.");
       const all = await platform.read?.(key, "ana", /^More$/);
@@ -324,8 +323,7 @@ export function transportContract(
 
     test("a mention or a link in an answer is only its letters", async () => {
       const text = "See <!channel> @everyone <@U1> [the docs](http://evil.test/?leak) `code`";
-      const { options } = talk([{ text }]);
-      await run(options);
+      await run(talk([{ text }]).options);
       const key = await platform.begin("ana", "say it");
       await shows(key, /@\u200b?everyone/);
       await shows(key, "http://evil.test/?leak");
@@ -360,9 +358,8 @@ export function transportContract(
       });
 
       test("a long answer keeps its form in every message, its code the language, and emoji stay whole", async () => {
-        const line = (i: number) => `- **finding ${i}**: see [note](http://n/) 👨‍👩‍👧`;
-        const lines = Array.from({ length: 300 }, (_, i) => line(i));
-        const text = `Short: all is well.\n\n${lines.join("\n\n")}\n\n\`\`\`yaml\nkey: value\n\`\`\``;
+        const lines = "- **finding**: see [note](http://n/) 👨‍👩‍👧\n\n".repeat(300);
+        const text = `Short: all is well.\n\n${lines}\n\n\`\`\`yaml\nkey: value\n\`\`\``;
         expect(Buffer.byteLength(text)).toBeGreaterThan(16 * 1024);
         await run(talk([{ text }]).options);
         const key = await platform.begin("ana", "tell me everything");

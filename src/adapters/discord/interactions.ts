@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
 import { NOT_RECORDED } from "../render/phrases.ts";
+import type { Block } from "../render/rich-text.ts";
 import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";
@@ -68,7 +69,7 @@ export function createInteractions(parts: InteractionParts) {
     const form = { maxFields: MAX_FIELDS, written: () => keptIn(pressed) };
     const reading = {
       allowLink: isWithin(pressed.place),
-      paginate: (blocks) => discordPages(blocks),
+      paginate: (blocks: readonly Block[]) => discordPages(blocks),
       outputChars: OUTPUT_CHARS,
     };
     return handleButton(where, form, reading, {
