@@ -61,7 +61,9 @@ export function place(thread: Thread, entry: Entry<"message">, route: Route, uns
     case "run": {
       const { started, modelRun, messages } = route.run;
       messages.set(entry.id, entry.actor.account);
-      steer(modelRun, entry, started.principals.includes(entry.actor.account));
+      // A request that is under way holds nothing that comes to its run only now.
+      const now = { ...entry, seq: thread.last };
+      steer(modelRun, now, started.principals.includes(entry.actor.account));
       return;
     }
     case "side_run":

@@ -51,7 +51,7 @@ export function passOnLeft(
     steer(modelRun, message, started.principals.includes(message.actor.account));
   }
   for (const message of status === "cancelled" ? [] : unseen) {
-    if (isGoing) place(thread, { ...message, seq }, routeTo(thread, first));
+    if (isGoing) place(thread, message, routeTo(thread, first));
     else place(thread, message, { to: "new_run" });
   }
   if (!isReader(run) || first === undefined) return;

@@ -157,3 +157,77 @@ test("of what models' calls came to the newest thousand are remembered", () => {
   }
   expect([...thread.evidence.keys()]).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 101));
 });
+
+test("what comes to a side run while it thinks is not in the request under way, so it still waits", () => {
+  const thread = new Thread();
+  const write = (draft: Draft) => fold(thread, [{ seq: thread.last + 1, at: 1, ...draft }]);
+  const actor = { account: "test:ana", name: "ana" };
+  const say = (id: string) => write({ id, kind: "message", actor, text: id });
+  const start = (run: string, answers: string[], reads?: true) =>
+    write({
+      id: `run:${run}`,
+      kind: "run_started",
+      run,
+      answers,
+      principals: [actor.account],
+      calls: [],
+      ...(reads && { reads }),
+      talk: { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } },
+    });
+  const turn = (run: string, step: number, seen: number, calls: string[]) =>
+    write({
+      id: `assistant:${run}.${step}`,
+      kind: "assistant",
+      run,
+      step,
+      seen,
+      content: calls.map((name) => ({ kind: "tool_use", id: `${run}.${step}`, name, input: "{}" })),
+      stop: calls.length > 0 ? "tool_use" : "end_turn",
+      usage: NO_USAGE,
+      model: "m",
+      request: "h",
+      ms: 1,
+    });
+  const propose = (action: string, call: string) =>
+    write({
+      id: `proposed:${action}.1`,
+      kind: "action_proposed",
+      run: "r1",
+      call,
+      action,
+      revision: 1,
+      tool: "act",
+      effect: "write",
+      args: {},
+      digest: "d",
+      preview: { lines: [], blastRadius: "", undo: "" },
+      approvers: { kind: "anyone" },
+      quorum: 1,
+      barred: [],
+      expiresAt: 5_000,
+    });
+  say("m1");
+  start("r1", ["m1"]);
+  turn("r1", 1, 2, ["act"]);
+  propose("a1", "r1.t1");
+  say("m2");
+  start("r2", ["m2"], true);
+  write({ id: "closed:a1", kind: "action_closed", action: "a1", outcome: "denied" });
+  write({
+    id: "finished:r1.t1",
+    kind: "tool_finished",
+    run: "r1",
+    call: "r1.t1",
+    outcome: "denied",
+    text: "no",
+  });
+  // Both models are asked; then Ana writes to the first run, and a second card hands what she wrote to the side run.
+  const asked = thread.last;
+  say("m3");
+  turn("r1", 2, asked, ["act"]);
+  propose("a2", "r1.t2");
+  turn("r2", 1, thread.last - 1, []);
+  const side = thread.runs.get("r2")?.modelRun;
+  expect(side?.told.map(({ id }) => id)).toEqual(["m2"]);
+  expect(side?.unseen.map(({ id }) => id)).toEqual(["m3"]);
+});
