@@ -243,9 +243,9 @@ export function transportContract(
           await host.stage.worker.work(key);
           return text.test(platform.shown(key));
         });
-      now += 30 * 60_000;
-      await workUntil(/expires in 30 minutes/);
-      now += 21 * 60_000;
+      now += 31 * 60_000;
+      await workUntil(/expires in 29 minutes/);
+      now += 20 * 60_000;
       await workUntil(/expires in 9/);
       await shows(key, /a1 \(act\) expires in 9 minutes\. It needs 1 more approval\./);
       now += 11 * 60_000;
