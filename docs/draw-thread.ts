@@ -19,14 +19,28 @@ const list = z.looseObject({
   type: z.literal("rich_text_list"),
   elements: z.array(z.looseObject({ elements: z.array(inline) })),
 });
-const button = z.looseObject({
-  type: z.literal("button"),
-  text: z.looseObject({ text: z.string() }),
-  style: z.enum(["primary", "danger"]).optional(),
-});
+const plain = z.looseObject({ text: z.string() });
+const pressed = z.discriminatedUnion("type", [
+  z.looseObject({
+    type: z.literal("button"),
+    text: plain,
+    style: z.enum(["primary", "danger"]).optional(),
+  }),
+  z.looseObject({ type: z.literal("overflow") }),
+]);
 const block = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("rich_text"), elements: z.array(z.union([section, list])) }),
-  z.looseObject({ type: z.literal("actions"), elements: z.array(button) }),
+  z.looseObject({ type: z.literal("actions"), elements: z.array(pressed) }),
+  z.looseObject({ type: z.literal("alert"), level: z.enum(["warning", "error"]), text: plain }),
+  z.looseObject({ type: z.literal("header"), text: plain }),
+  z.looseObject({ type: z.literal("section"), fields: z.array(plain) }),
+  z.looseObject({ type: z.literal("context"), elements: z.array(plain) }),
+  // Folded: its title is what people see.
+  z.looseObject({
+    type: z.literal("container"),
+    title: plain,
+    default_collapsed: z.literal(true),
+  }),
 ]);
 const thread = z.looseObject({
   messages: z.array(
@@ -73,10 +87,12 @@ export function drawThread(json: string): string {
     parts.splice(before, 0, box);
   }
 
-  function buttons(elements: readonly z.infer<typeof button>[]): void {
+  function buttons(elements: readonly z.infer<typeof pressed>[]): void {
     let x = LEFT;
-    for (const { text, style: kind } of elements) {
-      const width = Math.round(text.text.length * 8 + 24);
+    for (const element of elements) {
+      const label = element.type === "button" ? element.text.text : "⋯";
+      const kind = element.type === "button" ? element.style : undefined;
+      const width = Math.round(label.length * 8 + 24);
       const [fill, ink] =
         kind === "primary"
           ? ["#007a5a", "#fff"]
@@ -85,11 +101,65 @@ export function drawThread(json: string): string {
             : ["#fff", "#1d1c1d"];
       parts.push(
         `<rect x="${x}" y="${y + 6}" width="${width}" height="28" rx="4" fill="${fill}" stroke="${kind === undefined ? "#bbb" : fill}"/>`,
-        `<text x="${x + width / 2}" y="${y + 25}" text-anchor="middle" font-size="13" font-weight="700" fill="${ink}">${escaped(text.text)}</text>`,
+        `<text x="${x + width / 2}" y="${y + 25}" text-anchor="middle" font-size="13" font-weight="700" fill="${ink}">${escaped(label)}</text>`,
       );
       x += width + 8;
     }
     y += 42;
+  }
+
+  /** Two beside each other. */
+  function fields(each: readonly z.infer<typeof plain>[]): void {
+    const half = Math.floor(COLUMNS / 2) - 2;
+    for (let i = 0; i < each.length; i += 2) {
+      const top = y;
+      const ends = each.slice(i, i + 2).map(({ text }, column) => {
+        y = top;
+        lines([{ text, look: "" }], LEFT + column * Math.floor((WIDTH - LEFT - 24) / 2), half);
+        return y;
+      });
+      y = Math.max(...ends) + 4;
+    }
+  }
+
+  function richText(elements: readonly z.infer<typeof section | typeof list>[]): void {
+    for (const part of elements) {
+      if (part.type === "rich_text_list")
+        for (const item of part.elements)
+          lines([{ text: "• ", look: "" }, ...item.elements.map(runOf)], LEFT + 8);
+      else if (part.type === "rich_text_section") lines(part.elements.map(runOf));
+      else
+        boxed(
+          part.elements.map((one) =>
+            part.type === "rich_text_quote" ? runOf(one) : { ...runOf(one), look: CODE },
+          ),
+          part.type === "rich_text_quote",
+        );
+    }
+  }
+
+  function draw(each: z.infer<typeof block>): void {
+    switch (each.type) {
+      case "actions":
+        return buttons(each.elements);
+      case "rich_text":
+        return richText(each.elements);
+      case "alert":
+        return boxed(
+          [{ text: `${each.level === "error" ? "🔴" : "🟠"} ${each.text.text}`, look: "" }],
+          false,
+        );
+      case "header":
+        return lines([{ text: each.text.text, look: BOLD }]);
+      case "section":
+        return fields(each.fields);
+      case "context":
+        return lines([
+          { text: each.elements.map(({ text }) => dated(text)).join(""), look: FAINT },
+        ]);
+      case "container":
+        return boxed([{ text: `▸ ${each.title.text}`, look: "" }], false);
+    }
   }
 
   for (const { name, bot, blocks } of thread.parse(JSON.parse(json)).messages) {
@@ -98,23 +168,7 @@ export function drawThread(json: string): string {
       `<text x="37" y="${y + 27}" text-anchor="middle" font-weight="700" fill="#fff">${escaped(name.slice(0, 1).toUpperCase())}</text>`,
     );
     lines([{ text: bot ? `${name}  (app)` : name, look: BOLD }]);
-    for (const each of blocks) {
-      if (each.type === "actions") buttons(each.elements);
-      else
-        for (const part of each.elements) {
-          if (part.type === "rich_text_list")
-            for (const item of part.elements)
-              lines([{ text: "• ", look: "" }, ...item.elements.map(runOf)], LEFT + 8);
-          else if (part.type === "rich_text_section") lines(part.elements.map(runOf));
-          else
-            boxed(
-              part.elements.map((one) =>
-                part.type === "rich_text_quote" ? runOf(one) : { ...runOf(one), look: CODE },
-              ),
-              part.type === "rich_text_quote",
-            );
-        }
-    }
+    for (const each of blocks) draw(each);
     y += 14;
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${y}" viewBox="0 0 ${WIDTH} ${y}" font-family="Lato, Noto Sans, Segoe UI, Helvetica, Arial, sans-serif" font-size="15" fill="#1d1c1d" role="img" aria-label="A thread in Slack: a question, a card with buttons, and the answer with its evidence">
@@ -125,8 +179,14 @@ ${parts.join("\n")}
 }
 
 const BOLD = ' font-weight="700"';
+const FAINT = ' font-size="13" fill="#616061"';
 const CODE =
   ' font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="13" fill="#b0204c"';
+
+/** Slack writes a date in the reader's own time, or what stands behind the bar. */
+function dated(text: string): string {
+  return text.replaceAll(/<!date\^[^|>]*\|([^>]*)>/g, "$1");
+}
 
 function runOf(element: Inline): Run {
   switch (element.type) {
