@@ -62,32 +62,32 @@ const LINE = 22;
 const CHARACTER = 7.7;
 const COLUMNS = Math.floor((WIDTH - LEFT - 24) / CHARACTER);
 
-/** @throws ZodError when a message has a block that this does not know */
-export function drawThread(json: string): string {
-  const parts: string[] = [];
-  let y = 12;
+/** What is drawn so far, and how far down. */
+class Sheet {
+  readonly parts: string[] = [];
+  y = 12;
 
-  function lines(runs: readonly Run[], x = LEFT, columns = COLUMNS): void {
+  lines(runs: readonly Run[], x = LEFT, columns = COLUMNS): void {
     for (const line of wrapped(runs, columns)) {
-      y += LINE;
+      this.y += LINE;
       const spans = line.map(({ text, look }) => `<tspan${look}>${escaped(text)}</tspan>`);
-      parts.push(`<text x="${x}" y="${y - 6}">${spans.join("")}</text>`);
+      this.parts.push(`<text x="${x}" y="${this.y - 6}">${spans.join("")}</text>`);
     }
   }
 
-  function boxed(runs: readonly Run[], isQuote: boolean): void {
-    const top = y + 2;
-    const before = parts.length;
-    y += 4;
-    lines(runs, LEFT + 12, COLUMNS - 4);
-    y += 4;
+  boxed(runs: readonly Run[], isQuote: boolean): void {
+    const top = this.y + 2;
+    const before = this.parts.length;
+    this.y += 4;
+    this.lines(runs, LEFT + 12, COLUMNS - 4);
+    this.y += 4;
     const box = isQuote
-      ? `<rect x="${LEFT}" y="${top}" width="4" height="${y - top - 2}" rx="2" fill="#ddd"/>`
-      : `<rect x="${LEFT}" y="${top}" width="${WIDTH - LEFT - 24}" height="${y - top - 2}" rx="4" fill="#f8f8f8" stroke="#ddd"/>`;
-    parts.splice(before, 0, box);
+      ? `<rect x="${LEFT}" y="${top}" width="4" height="${this.y - top - 2}" rx="2" fill="#ddd"/>`
+      : `<rect x="${LEFT}" y="${top}" width="${WIDTH - LEFT - 24}" height="${this.y - top - 2}" rx="4" fill="#f8f8f8" stroke="#ddd"/>`;
+    this.parts.splice(before, 0, box);
   }
 
-  function buttons(elements: readonly z.infer<typeof pressed>[]): void {
+  buttons(elements: readonly z.infer<typeof pressed>[]): void {
     let x = LEFT;
     for (const element of elements) {
       const label = element.type === "button" ? element.text.text : "⋯";
@@ -99,37 +99,37 @@ export function drawThread(json: string): string {
           : kind === "danger"
             ? ["#e01e5a", "#fff"]
             : ["#fff", "#1d1c1d"];
-      parts.push(
-        `<rect x="${x}" y="${y + 6}" width="${width}" height="28" rx="4" fill="${fill}" stroke="${kind === undefined ? "#bbb" : fill}"/>`,
-        `<text x="${x + width / 2}" y="${y + 25}" text-anchor="middle" font-size="13" font-weight="700" fill="${ink}">${escaped(label)}</text>`,
+      this.parts.push(
+        `<rect x="${x}" y="${this.y + 6}" width="${width}" height="28" rx="4" fill="${fill}" stroke="${kind === undefined ? "#bbb" : fill}"/>`,
+        `<text x="${x + width / 2}" y="${this.y + 25}" text-anchor="middle" font-size="13" font-weight="700" fill="${ink}">${escaped(label)}</text>`,
       );
       x += width + 8;
     }
-    y += 42;
+    this.y += 42;
   }
 
   /** Two beside each other. */
-  function fields(each: readonly z.infer<typeof plain>[]): void {
+  fields(each: readonly z.infer<typeof plain>[]): void {
     const half = Math.floor(COLUMNS / 2) - 2;
     for (let i = 0; i < each.length; i += 2) {
-      const top = y;
+      const top = this.y;
       const ends = each.slice(i, i + 2).map(({ text }, column) => {
-        y = top;
-        lines([{ text, look: "" }], LEFT + column * Math.floor((WIDTH - LEFT - 24) / 2), half);
-        return y;
+        this.y = top;
+        this.lines([{ text, look: "" }], LEFT + column * Math.floor((WIDTH - LEFT - 24) / 2), half);
+        return this.y;
       });
-      y = Math.max(...ends) + 4;
+      this.y = Math.max(...ends) + 4;
     }
   }
 
-  function richText(elements: readonly z.infer<typeof section | typeof list>[]): void {
+  richText(elements: readonly z.infer<typeof section | typeof list>[]): void {
     for (const part of elements) {
       if (part.type === "rich_text_list")
         for (const item of part.elements)
-          lines([{ text: "• ", look: "" }, ...item.elements.map(runOf)], LEFT + 8);
-      else if (part.type === "rich_text_section") lines(part.elements.map(runOf));
+          this.lines([{ text: "• ", look: "" }, ...item.elements.map(runOf)], LEFT + 8);
+      else if (part.type === "rich_text_section") this.lines(part.elements.map(runOf));
       else
-        boxed(
+        this.boxed(
           part.elements.map((one) =>
             part.type === "rich_text_quote" ? runOf(one) : { ...runOf(one), look: CODE },
           ),
@@ -138,39 +138,44 @@ export function drawThread(json: string): string {
     }
   }
 
-  function draw(each: z.infer<typeof block>): void {
+  draw(each: z.infer<typeof block>): void {
     switch (each.type) {
       case "actions":
-        return buttons(each.elements);
+        return this.buttons(each.elements);
       case "rich_text":
-        return richText(each.elements);
+        return this.richText(each.elements);
       case "alert":
-        return boxed(
+        return this.boxed(
           [{ text: `${each.level === "error" ? "🔴" : "🟠"} ${each.text.text}`, look: "" }],
           false,
         );
       case "header":
-        return lines([{ text: each.text.text, look: BOLD }]);
+        return this.lines([{ text: each.text.text, look: BOLD }]);
       case "section":
-        return fields(each.fields);
+        return this.fields(each.fields);
       case "context":
-        return lines([
+        return this.lines([
           { text: each.elements.map(({ text }) => dated(text)).join(""), look: FAINT },
         ]);
       case "container":
-        return boxed([{ text: `▸ ${each.title.text}`, look: "" }], false);
+        return this.boxed([{ text: `▸ ${each.title.text}`, look: "" }], false);
     }
   }
+}
 
+/** @throws ZodError when a message has a block that this does not know */
+export function drawThread(json: string): string {
+  const sheet = new Sheet();
   for (const { name, bot, blocks } of thread.parse(JSON.parse(json)).messages) {
-    parts.push(
-      `<rect x="20" y="${y + 4}" width="34" height="34" rx="6" fill="${bot ? "#1f2d3d" : "#d9a441"}"/>`,
-      `<text x="37" y="${y + 27}" text-anchor="middle" font-weight="700" fill="#fff">${escaped(name.slice(0, 1).toUpperCase())}</text>`,
+    sheet.parts.push(
+      `<rect x="20" y="${sheet.y + 4}" width="34" height="34" rx="6" fill="${bot ? "#1f2d3d" : "#d9a441"}"/>`,
+      `<text x="37" y="${sheet.y + 27}" text-anchor="middle" font-weight="700" fill="#fff">${escaped(name.slice(0, 1).toUpperCase())}</text>`,
     );
-    lines([{ text: bot ? `${name}  (app)` : name, look: BOLD }]);
-    for (const each of blocks) draw(each);
-    y += 14;
+    sheet.lines([{ text: bot ? `${name}  (app)` : name, look: BOLD }]);
+    for (const each of blocks) sheet.draw(each);
+    sheet.y += 14;
   }
+  const { y, parts } = sheet;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${y}" viewBox="0 0 ${WIDTH} ${y}" font-family="Lato, Noto Sans, Segoe UI, Helvetica, Arial, sans-serif" font-size="15" fill="#1d1c1d" role="img" aria-label="A thread in Slack: a question, a card with buttons, and the answer with its evidence">
 <rect width="${WIDTH}" height="${y}" rx="8" fill="#fff" stroke="#ddd"/>
 ${parts.join("\n")}
