@@ -145,9 +145,9 @@ test.each([
     if (store === "SQLite") await start();
     expect(service("status").status).not.toBe(0);
 
-    await platform.press(key, "ana", "Approve", "restart_service");
+    await platform.press(key, "ana", "Approve", "service nginx restart");
     await expect.poll(() => platform.told("ana")).toContain("someone else has to approve it");
-    await platform.press(key, "bob", "Approve", "restart_service");
+    await platform.press(key, "bob", "Approve", "service nginx restart");
     await expect.poll(shown(key)).toContain("it answers again");
     expect(service("status").status).toBe(0);
     expect(platform.shown(key)).toMatch(/approved by bob/i);
@@ -178,7 +178,7 @@ test.each([
       ({ kind, tool }) => kind === "tool_started" && tool === "restart_service",
     );
     expect(restarts).toHaveLength(1);
-    expect(platform.shown(key).split("CONFIRMED: the shop was down")).toHaveLength(2);
+    expect(platform.shown(key).split("Confirmed: the shop was down")).toHaveLength(2);
     expect(platform.pings()).toEqual([]);
     const transcript = process.env["WALK_TRANSCRIPTS"];
     if (transcript !== undefined) {

@@ -91,7 +91,7 @@ test.each(Object.keys(WIRES))(
     const { out, code } = await program.run(["--thread", thread]);
     expect(code).toBe(0);
     expect(out).toContain("CONFIRMED: the shop was down because nginx was stopped");
-    expect(out).toMatch(/\[T4\] .*restart_service/);
+    expect(out).toMatch(/\[T4\] .*Restart nginx/);
     const { out: whole } = await program.run(["audit", "--thread", thread]);
     const entries = whole
       .trim()

@@ -62,8 +62,10 @@ function answerTo(messages: readonly ChatMessage[]): string {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const said = messages.slice(last + 1).filter(({ role }) => role === "user");
   const lines = said.flatMap(({ content }) => textsOf(content));
-  // What a person ran directly is told to a model too, by the program.
-  const people = lines.filter((line) => !line.startsWith("[watchkeeper]"));
+  // What a person ran directly is told to a model too, by the program; what is quoted is for somebody else to answer.
+  const people = lines.filter(
+    (line) => !line.startsWith("[watchkeeper]") && !/^\[[^\]]*, quoted\]/.test(line),
+  );
   const marks = marksIn(people.join("\n"));
   return `Heard ${marks.join(" ")}.`;
 }
