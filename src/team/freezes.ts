@@ -5,7 +5,7 @@ import type { Journal, Stoppable } from "../journal/journal.ts";
 import { createFollower } from "./follow.ts";
 
 /** `team:freeze`: a record like an incident's, which anyone folds and nobody has to work on. */
-export const TEAM_FREEZE: JournalKey = "team:freeze";
+const TEAM_FREEZE: JournalKey = "team:freeze";
 
 /** Names everything. */
 export const EVERYTHING = "everything";

@@ -204,11 +204,11 @@ export interface Grant {
 }
 
 /** What of a call a grant looks at. */
-export type Use = Readonly<
+type Use = Readonly<
   Pick<Action, "finished" | "settled"> & { action: Pick<Action, "proposal"> | undefined }
 >;
 
-export type Offer = NonNullable<Entry<"action_proposed">["offer"]>;
+type Offer = NonNullable<Entry<"action_proposed">["offer"]>;
 
 /** It holds and has a use left. */
 export function isLeft({ ended, uses, offer }: Grant): boolean {
@@ -216,7 +216,7 @@ export function isLeft({ ended, uses, offer }: Grant): boolean {
 }
 
 /** It may be used now: nothing done by it is under way, and of nothing is it unknown whether it was done. */
-export function isFree(grant: Grant): boolean {
+function isFree(grant: Grant): boolean {
   const { uses, of } = grant;
   const first = of.finished !== undefined && (of.finished.outcome !== "unknown" || of.settled);
   const rest = uses.every(

@@ -179,7 +179,7 @@ function whyNotYes({ action, proposal }: Action, choice: Choice): string | undef
 }
 
 /** Of the reason for breaking the glass: more than a word. */
-export const MIN_REASON = 10;
+const MIN_REASON = 10;
 
 function revokeDrafts(
   { action, askers }: Action,

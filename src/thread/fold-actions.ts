@@ -144,7 +144,7 @@ export function closeOpen(
 }
 
 /** As long as a form is taken to be open: nobody tells when it is closed. */
-export const EDITING_MS = 2 * 60_000;
+const EDITING_MS = 2 * 60_000;
 
 /**
  * Somebody looked at all of an action, or began to edit it. Decides nothing, so nobody is asked whether they may. False for

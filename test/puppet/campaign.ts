@@ -267,6 +267,8 @@ function createScene(world: World, key: JournalKey, mark: string): Stage {
       const { action, tool, canonical, filled } = newest();
       own.add(action);
       approved.set(action, { tool, canonical, filled });
+      // What is too long for its card is approved by who has opened it.
+      await scene.click(action, { kind: "open" });
       await scene.click(action, { kind: "approve" });
     },
     rest: () => worker.work(key),

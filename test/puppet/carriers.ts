@@ -177,7 +177,8 @@ const REAL: Carrier[] = [
   },
   {
     name: "a guest's message while people are asked",
-    maxLength: LONG,
+    // Its side run is a guest's: it reads nothing that could hold the rest.
+    maxLength: Infinity,
     async play(scene, text) {
       await scene.say(task(scene, call("deploy", { name: `own ${scene.mark}` })));
       await scene.rest();

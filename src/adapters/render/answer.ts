@@ -22,7 +22,7 @@ import { splitBlocks } from "./split.ts";
 const MAX_RESULT_BYTES = 2_500;
 const MAX_ARGS = 120;
 /** Characters of an answer that everybody in the thread reads; the rest is behind More. */
-export const MAX_READ = 900;
+const MAX_READ = 900;
 /** A table that is shown page by page takes the room of so many rows. */
 const PAGED_ROWS = 10;
 

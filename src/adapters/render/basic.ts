@@ -31,7 +31,7 @@ export function basicBlocks(blocks: readonly Block[], columns: number): BasicBlo
  * A table of which no line is wider than `columns` cells as a block of code; a wider one row by row: its lines break as
  * other text does, and keep their styles.
  */
-export function drawTable({ head, rows, rightAligned }: Table, columns: number): BasicBlock[] {
+function drawTable({ head, rows, rightAligned }: Table, columns: number): BasicBlock[] {
   const [headTexts = [], ...rowTexts] = [head, ...rows].map((row) => row.map(plain));
   const widths = headTexts.map((_, at) =>
     Math.max(...[headTexts, ...rowTexts].map((row) => stringWidth(row[at] ?? ""))),

@@ -188,7 +188,7 @@ export function quietButton(to: "quiet" | "listen", run: string): Button {
 }
 
 /** `label` says of a button away from its card which one it is. */
-export function approveButton(
+function approveButton(
   { action, revision, digest }: Pick<ActionCard, "action" | "revision" | "digest">,
   label = `Approve ${action}`,
 ): Button {

@@ -103,7 +103,7 @@ export function textOf(message: Readable): string {
 }
 
 /** What can be pressed, with the block it is in. */
-export function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }[] {
+function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }[] {
   return blocks.flatMap((block) => {
     const { accessory } = block;
     const own = [...listOf(block, "elements"), ...(isData(accessory) ? [accessory] : [])]
