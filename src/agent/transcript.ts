@@ -213,6 +213,7 @@ const TOLD: Told = {
   tenant: undefined,
   tool_form: undefined,
   freeze: undefined,
+  feedback: undefined,
   secret: undefined,
 };
 

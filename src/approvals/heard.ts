@@ -75,6 +75,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "tenant":
     case "tool_form":
     case "freeze":
+    case "feedback":
     case "secret":
     case "incident":
     case "run_started":

@@ -34,6 +34,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   tenant: { version: 1 },
   tool_form: { version: 1 },
   freeze: { version: 1 },
+  feedback: { version: 1 },
   secret: { version: 1 },
   incident: { version: 2 },
   run_started: { version: 4 },

@@ -82,6 +82,7 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   tenant: false,
   tool_form: false,
   freeze: false,
+  feedback: false,
   secret: false,
 };
 

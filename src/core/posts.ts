@@ -160,6 +160,19 @@ export const posts = {
     /** The journal key of the thread it was decided in. */
     thread: z.string(),
   }),
+  /** In `team:feedback`: whether an answer helped; the newest of a person and an answer counts. It instructs nobody. */
+  feedback: z.strictObject({
+    actor,
+    /** The journal key of the answer's thread, and the run that gave it. */
+    thread: z.string(),
+    run: z.string(),
+    /** That thread's address for people. */
+    link: z.string().optional(),
+    /** The private place that it is in (`Adapter.audience`); without it everyone may read it. */
+    audience: z.string().optional(),
+    helpful: z.boolean(),
+    reason: z.string().optional(),
+  }),
   /** In `team:secret:<name>`: what is kept encrypted under that name; the newest one counts. */
   secret: z.strictObject({
     /** The id of the key that it was encrypted with. */

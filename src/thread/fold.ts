@@ -104,6 +104,7 @@ const APPLIED: Applied = {
   tenant: undefined,
   tool_form: undefined,
   freeze: undefined,
+  feedback: undefined,
   secret: undefined,
 };
 
@@ -121,6 +122,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   tenant: false,
   tool_form: false,
   freeze: false,
+  feedback: false,
   secret: false,
 };
 

@@ -88,6 +88,7 @@ test("posts, facts and decisions are told apart", () => {
     "tool_form",
     "secret",
     "freeze",
+    "feedback",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);

@@ -89,6 +89,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   // Who accepted which form of a tool.
   tool_form: true,
   freeze: true,
+  feedback: true,
   // The record of an incident repeats what calls of its threads did.
   incident: false,
   // Bookkeeping and words.
