@@ -58,8 +58,10 @@ export const appends = {
     run: z.string(),
     /** Ids of the posts it answers. */
     answers: z.array(z.string()),
-    /** Accounts whose messages instruct this run: its requesters. */
+    /** Accounts whose messages instruct this run: its requesters. None: no person asked, and to its end it only reads. */
     principals: z.array(z.string()),
+    /** The bot whose message began it, where no person did. */
+    app: z.string().optional(),
     calls: z.array(
       z.strictObject({ call: z.string(), tool: z.string(), args: z.record(z.string(), json) }),
     ),

@@ -23,7 +23,7 @@ interface KindHistory {
 
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
-  message: { version: 4 },
+  message: { version: 5 },
   command: { version: 4 },
   click: { version: 6 },
   edited: { version: 2 },
@@ -37,7 +37,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   feedback: { version: 1 },
   secret: { version: 1 },
   incident: { version: 2 },
-  run_started: { version: 4 },
+  run_started: { version: 5 },
   above: { version: 1 },
   assistant: { version: 3 },
   gate: { version: 1 },

@@ -91,6 +91,8 @@ export const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
 export const posts = {
   message: z.strictObject({
     actor,
+    /** A bot, app or webhook wrote it: its words are output of a system, never an instruction. */
+    app: z.literal(true).optional(),
     text: z.string(),
     files: z.array(file).optional(),
     unread: z.array(unreadFile).optional(),
