@@ -210,6 +210,7 @@ const TOLD: Told = {
   view_added: undefined,
   delivered: undefined,
   incident: undefined,
+  incident_state: undefined,
   tenant: undefined,
   tool_form: undefined,
   freeze: undefined,

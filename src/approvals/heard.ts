@@ -78,6 +78,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "feedback":
     case "secret":
     case "incident":
+    case "incident_state":
     case "run_started":
     case "assistant":
     case "gate":

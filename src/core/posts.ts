@@ -205,7 +205,43 @@ export const posts = {
       /** Added to those that are there. */
       actions: z.array(z.string()).optional(),
       note: z.string().optional(),
+      /** Whom it hurts, and how. */
+      impact: z.string().optional(),
       status: z.enum(["open", "resolved"]).optional(),
+      /** A message of that thread, quoted: somebody else's words, which nobody verified. */
+      pin: z
+        .strictObject({
+          /** As a post of it is named. */
+          message: z.string(),
+          name: z.string(),
+          /** The person who wrote it; without it a bot or an app did. */
+          account: z.string().optional(),
+          at: count,
+          text: z.string(),
+        })
+        .optional(),
+      /** The message whose quote goes again. */
+      unpin: z.string().optional(),
     }),
+  }),
+  /** In the thread where an incident was opened: how it stands, for its card. The newest by `last` counts. */
+  incident_state: z.strictObject({
+    incident: z.string(),
+    /** So many entries its own journal had. */
+    last: count,
+    title: z.string(),
+    severity: severity.optional(),
+    services: z.array(z.string()),
+    impact: z.string().optional(),
+    status: z.enum(["open", "resolved"]),
+    startedAt: count,
+    resolvedAt: count.optional(),
+    cause: z.string().optional(),
+    /** Who opened it. */
+    by: z.string(),
+    /** The newest that was said of it, oldest first. */
+    timeline: z.array(z.strictObject({ at: count, by: z.string(), text: z.string() })),
+    /** The channel that is told of it, such as `slack:T1:C9`. */
+    announce: z.string().optional(),
   }),
 };

@@ -99,6 +99,7 @@ const APPLIED: Applied = {
   tool_finished: applyFinished,
   grant_revoked: applyRevoked,
   settled: applySettled,
+  incident_state: undefined,
   // In journals that are no threads.
   incident: undefined,
   tenant: undefined,
@@ -117,6 +118,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   click: true,
   stop: true,
   incident: false,
+  incident_state: false,
   timer: false,
   signal: false,
   tenant: false,

@@ -92,6 +92,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   feedback: true,
   // The record of an incident repeats what calls of its threads did.
   incident: false,
+  incident_state: false,
   // Bookkeeping and words.
   timer: false,
   tenant: false,
