@@ -157,7 +157,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         "mysql-holder",
         mysql(lab, "BEGIN; UPDATE items SET amount = 0 WHERE id = 1; DO SLEEP(3600)"),
       );
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      const holds = "SELECT STATE FROM information_schema.PROCESSLIST";
+      await lab.until("the transaction that holds the row", async () =>
+        lab.output(mysql(lab, holds)).includes("User sleep"),
+      );
       const wait = "SET innodb_lock_wait_timeout = 3600; UPDATE items SET amount = 1 WHERE id = 1";
       lab.run("mysql-waiter", mysql(lab, wait));
     },

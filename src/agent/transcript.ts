@@ -165,8 +165,11 @@ const TOLD: Told = {
     queue.splice(at < 0 ? queue.length : at, 0, { seq, id, turns });
   },
   assistant: applyAssistant,
-  gate: (transcript, entry) =>
-    enqueue(transcriptOf(transcript, entry.run), entry, [note(entry.text)]),
+  // It is about the answer just above, so nothing that was said or done meanwhile comes between.
+  gate(transcript, { run, seq, id, text }) {
+    const { queue } = transcriptOf(transcript, run);
+    queue.unshift({ seq, id, turns: [{ role: "user", content: [note(text)] }] });
+  },
   // A void action's call is asked about again, with the model's own arguments.
   action_proposed: ({ cards }, { action, revision, call, args }) =>
     void cards.set(call, { action, edited: revision > 1 ? args : undefined }),

@@ -89,6 +89,7 @@ export const noticeId = {
 export const untoldId = {
   pasted: (message: string) => `pasted:${message}`,
   unread: (message: string) => `unread:${message}`,
+  held: (message: string) => `held:${message}`,
 } as const;
 
 /** Posts of what people write, by adapters: `msg:17.5`, `msg:17.5:edit:17.9`, `msg:17.5:removed`. */

@@ -1,6 +1,6 @@
 import type { Entry } from "../core/entry.ts";
 import { close, isOpen } from "./action.ts";
-import { isEditOf } from "./entry-ids.ts";
+import { isEditOf, untoldId } from "./entry-ids.ts";
 import { touch } from "./fold-actions.ts";
 import { heardAnew } from "./addressed.ts";
 import { applyMessage, applyName, applyVoice } from "./fold-messages.ts";
@@ -71,6 +71,7 @@ function replace(
 /** Cancels what was not begun: a run goes on only for what others still say. */
 export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
   const isGone = (id: string) => id === entry.of || isEditOf(id, entry.of);
+  for (const due of Object.values(untoldId)) thread.untold.delete(due(entry.of));
   for (const said of [thread.pending, thread.untold, thread.assents])
     for (const id of said.keys()) if (isGone(id)) said.delete(id);
   const run = runOf(thread, entry.of);

@@ -88,7 +88,8 @@ export function tellHeld(thread: Thread, { id, actor: { account } }: Entry<"mess
   if (open.length === 0 || open.some(({ told }) => told.has(account))) return;
   for (const { told } of open) told.add(account);
   const actions = open.map(({ action }) => action);
-  thread.untold.set(id, { id, to: account, about: { kind: "held", actions } });
+  const due = untoldId.held(id);
+  thread.untold.set(due, { id: due, to: account, about: { kind: "held", actions } });
 }
 
 /** What of a message is not as its author sent it: files that were not read, and a text so long that it became a file. */

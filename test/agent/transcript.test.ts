@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
 import { foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
-import { Transcript } from "../../src/agent/transcript-turns.ts";
-import type { Entry } from "../../src/core/entry.ts";
+import { Transcript, turnsOf } from "../../src/agent/transcript-turns.ts";
+import { NO_USAGE } from "../../src/core/block.ts";
+import type { Draft, Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import {
@@ -187,4 +188,24 @@ describe("the requests of a run", () => {
       expect(hash).toBe(request);
     }
   });
+});
+
+test("why an answer was sent back stands right below it, above what was said meanwhile", () => {
+  const transcript = new Transcript();
+  const actor = { account: "test:ana", name: "ana" };
+  const talk = { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } };
+  const run = { run: "r1", answers: ["m1"], principals: [actor.account], calls: [], talk };
+  const turn = { run: "r1", step: 1, seen: 2, stop: "end_turn", usage: NO_USAGE, ms: 1 } as const;
+  const content = [{ kind: "text", text: "An answer." } as const];
+  const drafts: Draft[] = [
+    { id: "m1", kind: "message", actor, text: "why?" },
+    { id: "run:r1", kind: "run_started", ...run },
+    { id: "m2", kind: "message", actor, text: "and since when?" },
+    { id: "assistant:r1.1", kind: "assistant", ...turn, content, model: "m", request: "h" },
+    { id: "gate:r1.1", kind: "gate", run: "r1", gate: "evidence", text: "Write it again." },
+  ];
+  drafts.forEach((draft, index) => foldTranscript(transcript, { seq: index + 1, at: 1, ...draft }));
+  const last = turnsOf(transcript).at(-1);
+  const texts = last?.role === "user" ? last.content : [];
+  expect(JSON.stringify(texts)).toMatch(/Write it again.*since when/);
 });

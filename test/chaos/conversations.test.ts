@@ -34,17 +34,17 @@ import {
 /** The notice that `m3` waits is taken away after that entry. */
 const takenAway = (id: string): Change => ({
   sights: (sights) => [...sights, { what: "amended", key, ref: "2", gone: true }],
-  journal: after(id, shown("told:m3@past", "2")),
+  journal: after(id, shown("told:held:m3@past", "2")),
 });
 const upTo = (id: string) => (drafts: Draft[]) =>
   drafts.slice(0, drafts.findIndex((draft) => draft.id === id) + 1);
-const passedOver = shown("told:m3", "");
+const passedOver = shown("told:held:m3", "");
 const again = message("m4");
 /** Bob writes though Ana was asked, and is told so. */
 const chatter = [
   message("m3", bob),
-  { id: "told:m3", kind: "notice", text: "It waits.", answers: "m3" },
-  shown("told:m3", "2"),
+  { id: "told:held:m3", kind: "notice", text: "It waits.", answers: "held:m3" },
+  shown("told:held:m3", "2"),
 ] satisfies Draft[];
 const asksNow = "delivered:main:asks:r1.t3:final";
 
@@ -89,10 +89,10 @@ test.each<[string, Change, RegExp]>([
     "somebody told that an action holds up what a side run answers",
     {
       journal: after("delivered:main:ended:r2:final", again, {
-        id: "told:m4",
+        id: "told:held:m4",
         kind: "notice",
         text: "It waits.",
-        answers: "m4",
+        answers: "held:m4",
         holds: ["a1"],
       }),
     },
@@ -101,12 +101,12 @@ test.each<[string, Change, RegExp]>([
   [
     "a notice that went while what it was about still waited",
     takenAway("c2"),
-    /told:m3 is recorded as delivered and not in the chat/,
+    /told:held:m3 is recorded as delivered and not in the chat/,
   ],
   [
     "a notice that was passed over while what it was about still waited",
-    { journal: changed("delivered:main:told:m3:final", { ref: "" }) },
-    /told:m3 is recorded as delivered and not in the chat/,
+    { journal: changed("delivered:main:told:held:m3:final", { ref: "" }) },
+    /told:held:m3 is recorded as delivered and not in the chat/,
   ],
   [
     "a question that who asked answered, and that is still open",
@@ -224,7 +224,7 @@ test.each<[string, Change, RegExp]>([
   ],
   [
     "a held message of which nobody was told",
-    { journal: all(without("told:m3"), without("delivered:main:told:m3:final")) },
+    { journal: all(without("told:held:m3"), without("delivered:main:told:held:m3:final")) },
     /nobody was told that m3 is held up/,
   ],
   [

@@ -161,10 +161,10 @@ function isAnsweredIn({ started, joined }: RunEvidence, id: string): boolean {
   return started.answers.includes(id) || joined.some((message) => message.id === id);
 }
 
-/** Whose message a side run could not do all of is told that the rest waits for the card, once as long as it is open; nobody else is. */
+/** Whose message a side run could not do all of is told that the rest waits for the first run's card, once as long as it is open; nobody else is. */
 function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvidence[]): string[] {
   const notices = entriesOf(evidence, "notice").filter(({ holds }) => holds !== undefined);
-  const [told, ...more] = notices.filter(({ answers }) => answers === message.id);
+  const [told, ...more] = notices.filter(({ id }) => id === `told:held:${message.id}`);
   if (more.length > 0)
     return [`people were told ${more.length + 1} times that ${message.id} is held up`];
   const side = runs.find((run) => run.isSide && run.handsOver && isAnsweredIn(run, message.id));
@@ -173,9 +173,10 @@ function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvide
   const refused = entriesOf(evidence, "tool_finished").find(
     ({ run, handsOver: isRefused }) => run === side.run && isRefused === true,
   );
+  const talks = new Set(runs.filter(({ started }) => started.talk).map(({ run }) => run));
   const before = { entries: evidence.entries.filter(({ seq }) => seq < (refused?.seq ?? 0)) };
   const open = entriesOf(before, "action_proposed").filter(
-    ({ action, run }) => run !== side.run && !isDecided(action, before),
+    ({ action, run }) => talks.has(run) && run !== side.run && !isDecided(action, before),
   );
   const account = message.actor.account;
   const knows = notices.some(

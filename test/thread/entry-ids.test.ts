@@ -60,6 +60,7 @@ test("journals of every version have these ids", () => {
     "back:x",
     "pasted:x",
     "unread:x",
+    "held:x",
     "begun:r1",
     "a1@7",
     "asks:r1.t2@past",

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { NO_USAGE } from "../../src/core/block.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
+import { noticeId } from "../../src/thread/entry-ids.ts";
 import { fold, pastAction } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { decide } from "../../src/thread/decide.ts";
@@ -158,7 +159,8 @@ test("of what models' calls came to the newest thousand are remembered", () => {
   expect([...thread.evidence.keys()]).toEqual(Array.from({ length: 1_000 }, (_, at) => at + 101));
 });
 
-test("what comes to a side run while it thinks is not in the request under way, so it still waits", () => {
+/** A thread in which m2 came beside the card a1, and m3 beside the card a2, to the side run of m2. */
+function beside() {
   const thread = new Thread();
   const write = (draft: Draft) => fold(thread, [{ seq: thread.last + 1, at: 1, ...draft }]);
   const actor = { account: "test:ana", name: "ana" };
@@ -226,8 +228,29 @@ test("what comes to a side run while it thinks is not in the request under way, 
   say("m3");
   turn("r1", 2, asked, ["act"]);
   propose("a2", "r1.t2");
-  turn("r2", 1, thread.last - 1, []);
-  const side = thread.runs.get("r2")?.modelRun;
+  turn("r2", 1, thread.last - 1, ["act"]);
+  return { thread, write };
+}
+
+test("what comes to a side run while it thinks is not in the request under way, so it still waits", () => {
+  const side = beside().thread.runs.get("r2")?.modelRun;
   expect(side?.told.map(({ id }) => id)).toEqual(["m2"]);
   expect(side?.unseen.map(({ id }) => id)).toEqual(["m3"]);
+});
+
+test("who was told that a question waits is told as well that a card holds what they asked for", () => {
+  const { thread, write } = beside();
+  write({ id: noticeId.told("m2"), kind: "notice", text: "It waits.", answers: "m2" });
+  const [call] = thread.runs.get("r2")?.calls.keys() ?? [];
+  write({
+    id: "finished:r2",
+    kind: "tool_finished",
+    run: "r2",
+    call: call ?? "",
+    outcome: "blocked",
+    text: "no",
+    handsOver: true,
+  });
+  const due = [...thread.untold.values()].map((untold) => [noticeId.told(untold.id), untold.about]);
+  expect(due).toEqual([["told:held:m2", { kind: "held", actions: ["a2"] }]]);
 });
