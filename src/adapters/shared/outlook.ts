@@ -9,10 +9,10 @@ const DAY_MS = 86_400_000;
 const MAX_THREADS = 50;
 
 export interface OutlookParts {
-  /** What the keys of the place's threads begin with, such as `slack:T1:`. */
-  prefix: JournalKey;
-  /** Whose public incidents its full members may see. */
-  tenant: string;
+  /** What the keys of the threads begin with, such as `slack:T1:`. */
+  prefixes: readonly string[];
+  /** Those that an account is a full member of: it may see their public incidents. */
+  tenants(account: string): Promise<readonly string[]>;
   people: Pick<People, "membership" | "everyone">;
   /** Everybody who is a full member may read it. */
   isPublic(key: JournalKey): Promise<boolean>;
@@ -36,7 +36,7 @@ export interface Outlook {
  * Looks at the newest threads of the last day for a person. `place`: the private place that they ask from, if it is one, such as
  * `slack:T1:C7`; its incidents are theirs to see too. Throws what `people` and the store throw.
  */
-export function createOutlook({ prefix, tenant, people, ...parts }: OutlookParts) {
+export function createOutlook({ prefixes, people, ...parts }: OutlookParts) {
   const { queries, overview } = parts;
 
   async function maySee(key: JournalKey, account: string): Promise<boolean> {
@@ -47,15 +47,14 @@ export function createOutlook({ prefix, tenant, people, ...parts }: OutlookParts
   }
 
   return async (account: string, place?: string): Promise<Outlook> => {
-    // In no thread a full member is an outsider.
-    const standing = await people.membership(account, prefix);
-    const isFull = standing === "outsider" || standing === "member";
-    const viewer = { tenants: isFull ? [tenant] : [], audience: place };
-    const [keys, incidents] = await Promise.all([
-      queries.recent(prefix, Date.now() - DAY_MS),
-      overview.incidents(viewer),
+    const tenants = await parts.tenants(account);
+    const since = Date.now() - DAY_MS;
+    const [incidents, ...lists] = await Promise.all([
+      overview.incidents({ tenants, audience: place }),
+      ...prefixes.map((prefix) => queries.recent(prefix, since)),
     ]);
-    const found: Outlook = { cards: [], running: [], incidents, isFull };
+    const keys = lists.flat();
+    const found: Outlook = { cards: [], running: [], incidents, isFull: tenants.length > 0 };
     for (const key of keys.slice(0, MAX_THREADS)) {
       const thread = await queries.thread(key);
       if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;

@@ -8,8 +8,9 @@ import { atMost } from "../../core/time-limit.ts";
 import type { Inbox } from "../adapter.ts";
 import type { Overview } from "../overview.ts";
 import type { LookOut } from "../shared/outlook.ts";
+import type { Lines } from "../shared/outlook-lines.ts";
+import * as doors from "../shared/phrases.ts";
 import type { SlackMessage } from "./encode.ts";
-import { linesOf } from "./outlook-lines.ts";
 import type { SlackPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
 import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
@@ -44,6 +45,7 @@ export interface CommandParts {
   inbox: Inbox;
   overview: Overview;
   lookOut: LookOut;
+  lines: Lines;
   /** Begins a thread; returns its first message. */
   begin(channel: string, text: string): Promise<string>;
   remove(place: Place, ref: string): Promise<void>;
@@ -59,8 +61,7 @@ export interface CommandParts {
  * see. It is acknowledged once the journal has it. A store or a Slack that is slower than that is told, and then how it went.
  */
 export function createCommands(parts: CommandParts) {
-  const { workspace, people, inbox, overview, ackMs = ACK_MS, log } = parts;
-  const lines = linesOf(workspace, people);
+  const { workspace, people, inbox, overview, lines, ackMs = ACK_MS, log } = parts;
   const taken = new LRUCache<string, Promise<string>>({ max: MAX_TAKEN });
 
   /** Begins a thread with what somebody asks. Its first message goes again if nothing was recorded. */
@@ -78,7 +79,7 @@ export function createCommands(parts: CommandParts) {
       });
       throw error;
     }
-    return phrases.ASKED;
+    return doors.ASKED;
   }
 
   async function read(typed: Typed): Promise<string> {
@@ -90,11 +91,8 @@ export function createCommands(parts: CommandParts) {
     // `status of checkout?` is a question.
     if (rest !== "") return ask(typed, `${written} ${rest}`);
     switch (word) {
-      case "status": {
-        const seen = await look();
-        const lists = [await lines.cards(seen), await lines.running(seen)];
-        return [overview.about().join("\n"), ...lists].join("\n\n");
-      }
+      case "status":
+        return lines.status(overview.about(), await look());
       case "approvals":
         return lines.cards(await look());
       case "incident":
@@ -102,9 +100,9 @@ export function createCommands(parts: CommandParts) {
         return lines.incidents(await look());
       case "":
       case "help":
-        return phrases.wkHelp(typed.command);
+        return doors.wkHelp(typed.command);
       default:
-        return phrases.unknownWord(typed.command, written, suggest(word, WORDS));
+        return doors.unknownWord(typed.command, written, suggest(word, WORDS));
     }
   }
 
@@ -113,7 +111,7 @@ export function createCommands(parts: CommandParts) {
       return await read(typed);
     } catch (error) {
       if (!isBotError(error)) log.error({ err: error }, "a command could not be answered");
-      return phrases.notDone(isBotError(error) ? messageOf(error) : "Something went wrong.");
+      return doors.notDone(isBotError(error) ? messageOf(error) : "Something went wrong.");
     }
   }
 

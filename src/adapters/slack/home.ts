@@ -4,9 +4,8 @@ import * as z from "zod";
 import { shortened } from "../../core/text.ts";
 import type { Overview } from "../overview.ts";
 import { type LookOut, type Outlook, waitsFor } from "../shared/outlook.ts";
+import type { Item, Lines } from "../shared/outlook-lines.ts";
 import type { Api } from "./api.ts";
-import { type Item, linesOf } from "./outlook-lines.ts";
-import type { SlackPeople } from "./people.ts";
 import { accountOf, type Workspace } from "./place.ts";
 
 /** Of each list, so that all stay far below the 100 blocks of a Home tab (Block Kit reference). */
@@ -18,15 +17,15 @@ const opened = z.object({ user: z.string(), tab: z.string() });
 export interface HomeParts {
   workspace: Workspace;
   api: Api;
-  people: SlackPeople;
   overview: Overview;
   lookOut: LookOut;
+  lines: Pick<Lines, "items">;
   log: Logger;
 }
 
 /** The Home tab: what waits for a person, what burns, what runs, what can be reached, what today costs. */
-export function createHome({ workspace, api, people, overview, lookOut, log }: HomeParts) {
-  const { items } = linesOf(workspace, people);
+export function createHome({ workspace, api, overview, lookOut, lines, log }: HomeParts) {
+  const { items } = lines;
 
   async function blocksFor(account: string): Promise<types.KnownBlock[]> {
     const seen = await lookOut(account);

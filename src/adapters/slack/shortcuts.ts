@@ -1,11 +1,12 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
-import { formatUtc } from "../../core/instant.ts";
 import { shortened } from "../../core/text.ts";
 import type { Inbox } from "../adapter.ts";
 import type { OpenIncident } from "../overview.ts";
+import { investigationOf, noteOf, updateOf } from "../shared/about-message.ts";
 import type { LookOut } from "../shared/outlook.ts";
+import * as doors from "../shared/phrases.ts";
 import type { Api } from "./api.ts";
 import type { SlackPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
@@ -74,8 +75,8 @@ export function createShortcuts(parts: ShortcutParts) {
     const from = isOpen ? undefined : `slack:${team}:${place.channel}`;
     const { incidents } = await lookOut(accountOf(user.team_id ?? team, user.id), from);
     const [first, ...others] = incidents;
-    if (first === undefined) return parts.tell(place, user.id, phrases.NO_INCIDENT);
-    const note = noteOf(workspace, place, message_ts);
+    if (first === undefined) return parts.tell(place, user.id, doors.NO_INCIDENT);
+    const note = noteOf(timeOf(message_ts), addressOf(workspace, place, message_ts));
     if (others.length === 0) {
       return say(place, `note:${message_ts}:${first.id}`, user, updateOf(first.id, note));
     }
@@ -95,11 +96,16 @@ export function createShortcuts(parts: ShortcutParts) {
         if (callback_id === ADD_TO_INCIDENT) return await addToIncident(used, place);
         if (callback_id !== INVESTIGATE) return;
         // What stands above this moment is read, the message itself included.
-        await say(place, `msg:${action_ts}`, user, investigationOf(place, message_ts));
-        void tell(phrases.INVESTIGATING);
+        await say(
+          place,
+          `msg:${action_ts}`,
+          user,
+          investigationOf(timeOf(message_ts), place.root === message_ts),
+        );
+        void tell(doors.INVESTIGATING);
       } catch (error) {
         if (!isBotError(error)) throw error;
-        void tell(phrases.notDone(messageOf(error)));
+        void tell(doors.notDone(messageOf(error)));
       }
     },
 
@@ -113,24 +119,14 @@ export function createShortcuts(parts: ShortcutParts) {
   };
 }
 
-function investigationOf({ root }: Place, ts: string): string {
-  if (root === ts) return "Investigate this.";
-  return `Investigate the message of ${formatUtc(Number(ts) * 1_000, "second")} in this thread.`;
-}
-
-/**
- * Names the message and does not repeat it: a command's words count as those of the person who gives it, and these would be
- * somebody else's, or an alert's.
- */
-function noteOf(workspace: Workspace, { channel, root }: Place, ts: string): string {
-  const link = linkOf(workspace, { channel, root: ts });
+/** The message's address. */
+function addressOf(workspace: Workspace, { channel, root }: Place, ts: string): string {
   const inThread = root === ts ? "" : `?thread_ts=${root}&cid=${channel}`;
-  return `Message of ${formatUtc(Number(ts) * 1_000)}: ${link}${inThread}`;
+  return linkOf(workspace, { channel, root: ts }) + inThread;
 }
 
-/** The command that a person would type. */
-function updateOf(id: string, note: string): string {
-  return `incident update ${id} note="${note}"`;
+function timeOf(ts: string): number {
+  return Number(ts) * 1_000;
 }
 
 function whichView(

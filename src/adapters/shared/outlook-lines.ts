@@ -1,11 +1,8 @@
 import { showDuration } from "../../core/instant.ts";
-import { channelOf as channelIn } from "./place.ts";
 import type { ActionCard } from "../adapter.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { OpenIncident } from "../overview.ts";
-import type { Outlook } from "../shared/outlook.ts";
-import type { SlackPeople } from "./people.ts";
-import { linkOf, tryPlace, type Workspace } from "./place.ts";
+import type { Outlook } from "./outlook.ts";
 
 /** Items of one list; the others are counted. */
 const MAX_ITEMS = 15;
@@ -16,17 +13,18 @@ export interface Item {
   link: string | undefined;
 }
 
-/** What somebody may see, as lines of text and as items to be shown one by one. */
-export function linesOf(workspace: Workspace, people: Pick<SlackPeople, "channelName">) {
-  const linkTo = (key: JournalKey) => {
-    const place = tryPlace(key, workspace.team);
-    return place && linkOf(workspace, place);
-  };
+export interface LineParts {
+  /** A thread's address. */
+  link(key: JournalKey): string | undefined;
+  /** Such as `#ops`; undefined: it has no name, or none that can be looked up now. */
+  placeName(key: JournalKey): Promise<string | undefined>;
+}
 
+/** What somebody may see, as lines of text and as items to be shown one by one. */
+export function linesOf({ link, placeName }: LineParts) {
   /** ` · #ops`; nothing for a direct message. */
   async function placeOf(key: JournalKey): Promise<string> {
-    const [, , channel = ""] = channelIn(key).split(":");
-    const name = await people.channelName(channel).catch(() => undefined);
+    const name = await placeName(key).catch(() => undefined);
     return name === undefined ? "" : ` · ${name}`;
   }
 
@@ -36,13 +34,13 @@ export function linesOf(workspace: Workspace, people: Pick<SlackPeople, "channel
     const left = showDuration(Math.max(0, expiresAt - Date.now()));
     return {
       text: `${what}${await placeOf(key)} · ${left} left (${action})`,
-      link: linkTo(key),
+      link: link(key),
     };
   }
 
-  function incidentItem({ id, title, severity, startedAt, link }: OpenIncident): Item {
+  function incidentItem({ id, title, severity, startedAt, link: at }: OpenIncident): Item {
     const since = showDuration(Math.max(0, Date.now() - startedAt));
-    return { text: `${[severity, title, since].filter(Boolean).join(" · ")} (${id})`, link };
+    return { text: `${[severity, title, since].filter(Boolean).join(" · ")} (${id})`, link: at };
   }
 
   const items = {
@@ -52,20 +50,26 @@ export function linesOf(workspace: Workspace, people: Pick<SlackPeople, "channel
       Promise.all(
         running.map(async ({ key, title }) => ({
           text: `${title || "A thread"}${await placeOf(key)}`,
-          link: linkTo(key),
+          link: link(key),
         })),
       ),
   };
+  const cards = async (seen: Outlook) =>
+    list("Waiting for approval", await items.cards(seen), "Nothing waits for approval.");
   return {
     items,
-    cards: async (seen: Outlook) =>
-      list("Waiting for approval", await items.cards(seen), "Nothing waits for approval."),
+    cards,
     incidents: async (seen: Outlook) =>
       list("Open incidents", await items.incidents(seen), "No incident is open."),
-    running: async (seen: Outlook) =>
-      list("Running", await items.running(seen), "Nothing is running."),
+    /** What answers, what waits and what runs. */
+    async status(about: readonly string[], seen: Outlook) {
+      const running = list("Running", await items.running(seen), "Nothing is running.");
+      return [about.join("\n"), await cards(seen), running].join("\n\n");
+    },
   };
 }
+
+export type Lines = ReturnType<typeof linesOf>;
 
 function list(heading: string, items: readonly Item[], none: string): string {
   if (items.length === 0) return none;
