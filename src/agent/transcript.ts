@@ -211,6 +211,7 @@ const TOLD: Told = {
   action_closed: undefined,
   tool_started: undefined,
   view_added: undefined,
+  view_removed: undefined,
   delivered: undefined,
   incident: undefined,
   incident_state: undefined,
@@ -219,6 +220,8 @@ const TOLD: Told = {
   freeze: undefined,
   feedback: undefined,
   secret: undefined,
+  mirror: undefined,
+  moved: undefined,
 };
 
 /** What is still to be told, to a side run too. */

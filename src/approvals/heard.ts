@@ -77,6 +77,8 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "freeze":
     case "feedback":
     case "secret":
+    case "mirror":
+    case "moved":
     case "incident":
     case "incident_state":
     case "run_started":
@@ -85,6 +87,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "vote":
     case "grant_revoked":
     case "view_added":
+    case "view_removed":
     case "notice":
     case "delivered":
     case "run_ended":

@@ -250,7 +250,10 @@ export const appends = {
     happened: z.boolean(),
     reason: z.string().optional(),
   }),
+  /** From here on the thread is shown there too: a place by the key that its own journal would have. */
   view_added: z.strictObject({ view: z.string() }),
+  /** It is shown there no more. */
+  view_removed: z.strictObject({ view: z.string() }),
   notice: z.strictObject({
     text: z.string(),
     /** One person only; without it the whole thread. */

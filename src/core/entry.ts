@@ -85,6 +85,9 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   freeze: false,
   feedback: false,
   secret: false,
+  mirror: false,
+  // The place says so.
+  moved: true,
 };
 
 /** True for what somebody has to act on: a post of it makes its journal due. */
@@ -99,6 +102,9 @@ const FACTS: FactRule = {
   assistant: true,
   delivered: true,
   above: true,
+  // The call that opened or left the place says so with its result.
+  view_added: true,
+  view_removed: true,
   // A person's answer decides how the run goes on, as does what a later worker concludes; a tool's result is just so.
   tool_finished: ({ recovered, answers, outcome }) =>
     recovered !== true && answers === undefined && (outcome === "ok" || outcome === "error"),
@@ -110,7 +116,6 @@ const FACTS: FactRule = {
   tool_started: false,
   grant_revoked: false,
   settled: false,
-  view_added: false,
   notice: false,
   run_ended: false,
 };

@@ -182,6 +182,18 @@ export const posts = {
     /** Initialization vector, tag and ciphertext of AES-256-GCM, base64url. */
     data: z.string(),
   }),
+  /**
+   * In `mirror:<place>`: the place shows the thread of that journal, and what is said there belongs to it. The first one counts;
+   * with `over` it shows it no more.
+   */
+  mirror: z.strictObject({ of: z.string(), over: z.literal(true).optional() }),
+  /** In the journal that the place would have itself: it is that thread's view. With `over` it was, and says where it goes on. */
+  moved: z.strictObject({
+    to: z.string(),
+    /** For people: `Slack` or an address. */
+    where: z.string(),
+    over: z.literal(true).optional(),
+  }),
   /** What was said of an incident, in its own journal; the first one opens it. Times are ms since 1970. */
   incident: z.strictObject({
     actor,

@@ -86,6 +86,7 @@ const APPLIED: Applied = {
   view_added(thread, { view }) {
     if (!thread.views.includes(view)) thread.views.push(view);
   },
+  view_removed: undefined,
   notice: applyNotice,
   delivered(thread, entry) {
     if (thread.marks.delete(entry.entry)) return;
@@ -107,6 +108,8 @@ const APPLIED: Applied = {
   freeze: undefined,
   feedback: undefined,
   secret: undefined,
+  mirror: undefined,
+  moved: undefined,
 };
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */
@@ -126,6 +129,8 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   freeze: false,
   feedback: false,
   secret: false,
+  mirror: false,
+  moved: false,
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {

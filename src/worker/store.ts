@@ -75,7 +75,8 @@ const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   tool_finished: "debug",
   grant_revoked: "debug",
   settled: "debug",
-  view_added: "debug",
+  view_added: "info",
+  view_removed: "info",
   notice: "debug",
   delivered: "debug",
 };

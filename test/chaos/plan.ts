@@ -18,6 +18,7 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   run_ended: true,
   // Written by no worker of the batch.
   view_added: false,
+  view_removed: false,
   grant_revoked: false,
 };
 const APPENDED = Object.entries(IS_APPENDED).flatMap(([kind, is]) => (is ? `append:${kind}` : []));

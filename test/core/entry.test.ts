@@ -90,6 +90,8 @@ test("posts, facts and decisions are told apart", () => {
     "secret",
     "freeze",
     "feedback",
+    "mirror",
+    "moved",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);
@@ -101,7 +103,7 @@ test("posts, facts and decisions are told apart", () => {
     .map(({ kind, body }, i) => ({ id: `e${i}`, kind, ...body }) as Draft)
     .filter((draft) => !isPost(draft) && isFact(draft));
   expect(new Set(facts.map(({ kind }) => kind))).toEqual(
-    new Set(["above", "assistant", "delivered", "tool_finished"]),
+    new Set(["above", "assistant", "delivered", "tool_finished", "view_added", "view_removed"]),
   );
   expect(isFact({ ...finished, outcome: "ok", answers: "click:8" })).toBe(false);
 });

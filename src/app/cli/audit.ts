@@ -90,6 +90,9 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   tool_form: true,
   freeze: true,
   feedback: true,
+  // Where else the thread was shown.
+  view_added: true,
+  view_removed: true,
   // The record of an incident repeats what calls of its threads did.
   incident: false,
   incident_state: false,
@@ -97,10 +100,11 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   timer: false,
   tenant: false,
   secret: false,
+  mirror: false,
+  moved: false,
   assistant: false,
   above: false,
   gate: false,
-  view_added: false,
   notice: false,
   delivered: false,
   run_ended: false,
