@@ -3,6 +3,7 @@ import { MessageFlags, Routes } from "discord.js";
 import { isBotError } from "../../core/errors.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { MessageRef } from "../adapter.ts";
+import type { Pace } from "../shared/pace.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { keyOf, type Place } from "./place.ts";
@@ -32,7 +33,7 @@ export function ephemeral(message: DiscordMessage) {
   return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
 }
 
-export function createEphemeralMessages(api: Api) {
+export function createEphemeralMessages(api: Api, pace: Pace) {
   const clicks = new LRUCache<string, ClickToken>({ max: MAX_KEPT, ttl: TOKEN_MS });
   const dmWith = memoize(
     (user) =>
@@ -56,7 +57,9 @@ export function createEphemeralMessages(api: Api) {
     const refs: string[] = [];
     for (const message of messages) {
       const route = Routes.channelMessages(channel);
-      const { id } = await api.ask<{ id: string }>("post", route, { body: bodyOf(message) });
+      const { id } = await pace.ask({ name: `post ${channel}` }, () =>
+        api.ask<{ id: string }>("post", route, { body: bodyOf(message) }),
+      );
       refs.push(`${channel}/${id}`);
     }
     return refs.join(",");

@@ -1,5 +1,5 @@
 import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes as Code } from "discord.js";
-import { BotError, messageOf, type Refused } from "../../core/errors.ts";
+import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
 
 const INVITE =
   "`npm start -s -- doctor` prints the invite link with every permission that is needed";
@@ -91,6 +91,12 @@ export function platformError(error: unknown, what: string): BotError {
   }
   const isLate = error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name);
   return away(isLate ? "it took too long" : messageOf(error));
+}
+
+/** True for an error that means that Discord is away. It answers 500 to a message that it cannot read, too. */
+export function isSilence(error: unknown): boolean {
+  if (!isBotError(error, "PLATFORM_UNREACHABLE")) return false;
+  return !(error.cause instanceof HTTPError && error.cause.status === 500);
 }
 
 /** True when Discord refused or limited it with one of these codes of its own. */

@@ -9,6 +9,7 @@ import {
   partsOf,
   type Posting as ChatPosting,
 } from "../shared/posting.ts";
+import type { Pace } from "../shared/pace.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { isCode, REFUSED_MS } from "./errors.ts";
@@ -32,7 +33,7 @@ function filesOf({ files }: DiscordMessage) {
   return files === undefined ? {} : { files };
 }
 
-export function createPosting(api: Api, bot: string): Posting {
+export function createPosting(api: Api, bot: string, pace: Pace): Posting {
   /** Opens an archived thread again if need be, and repeats the request once. */
   async function reopening<T>({ channel }: Place, ask: () => Promise<T>): Promise<T> {
     try {
@@ -48,21 +49,35 @@ export function createPosting(api: Api, bot: string): Posting {
     }
   }
 
-  async function post(place: Place, message: DiscordMessage, mark: Mark): Promise<string> {
+  async function post(
+    place: Place,
+    message: DiscordMessage,
+    mark: Mark,
+    isUrgent: boolean | undefined,
+  ): Promise<string> {
     const { repliedUser: _, ...allowed } = message.allowedMentions;
     const mentioning = { allowed_mentions: { ...allowed, replied_user: false } };
     const body = { ...bodyOf(message), ...mentioning, nonce: mark.nonce, enforce_nonce: true };
     const route = Routes.channelMessages(place.channel);
     const request = { body, ...filesOf(message) };
-    const posted = await reopening(place, () => api.ask<{ id: string }>("post", route, request));
+    const posted = await pace.ask({ name: `post ${place.channel}`, isUrgent }, () =>
+      reopening(place, () => api.ask<{ id: string }>("post", route, request)),
+    );
     return posted.id;
   }
 
-  async function edit(place: Place, id: string, message: DiscordMessage): Promise<boolean> {
+  async function edit(
+    place: Place,
+    id: string,
+    message: DiscordMessage,
+    isUrgent?: boolean,
+  ): Promise<boolean> {
     const route = Routes.channelMessage(place.channel, id);
+    const request = { body: bodyOf(message), ...filesOf(message) };
     try {
-      await reopening(place, () =>
-        api.ask("patch", route, { body: bodyOf(message), ...filesOf(message) }),
+      // What limits the edits of an old message leaves newer ones alone.
+      await pace.ask({ name: `edit ${id}`, isUrgent }, () =>
+        reopening(place, () => api.ask("patch", route, request)),
       );
       return true;
     } catch (error) {
@@ -72,9 +87,14 @@ export function createPosting(api: Api, bot: string): Posting {
   }
 
   /** False when the message is gone or too old for another edit: then a new one takes its place. */
-  async function replace(place: Place, id: string, message: DiscordMessage): Promise<boolean> {
+  async function replace(
+    place: Place,
+    id: string,
+    message: DiscordMessage,
+    isUrgent: boolean | undefined,
+  ): Promise<boolean> {
     try {
-      return await edit(place, id, message);
+      return await edit(place, id, message, isUrgent);
     } catch (error) {
       if (!isCode(error, Code.MaximumNumberOfEditsToMessagesOlderThanOneHourReached)) throw error;
       await remove(place, id);
@@ -88,7 +108,9 @@ export function createPosting(api: Api, bot: string): Posting {
       if (channel === EPHEMERAL) continue;
       try {
         const route = Routes.channelMessage(channel, message);
-        await reopening({ ...place, channel }, () => api.ask("delete", route));
+        await pace.ask({ name: `delete ${channel}` }, () =>
+          reopening({ ...place, channel }, () => api.ask("delete", route)),
+        );
       } catch (error) {
         if (!isCode(error, Code.UnknownMessage, Code.UnknownChannel)) throw error;
       }
@@ -101,17 +123,19 @@ export function createPosting(api: Api, bot: string): Posting {
 
     put(place, messages, delivery) {
       const markFor = (id: string, part: number) => markOf(keyOf(place), id, part);
+      const { isUrgent } = delivery;
       return deliverParts(messages, delivery, {
         find(id, count) {
           const marks = Array.from({ length: count }, (_, part) => markFor(id, part));
-          return find(api, bot, place, marks);
+          const lane = { name: `find ${place.channel}`, isUrgent };
+          return pace.ask(lane, () => find(api, bot, place, marks));
         },
         // A message that is edited keeps its mark, so that it is found again.
         edit: (id, message, part) =>
-          replace(place, id, withMark(message, markFor(delivery.id, part))),
+          replace(place, id, withMark(message, markFor(delivery.id, part)), isUrgent),
         post(message, part) {
           const mark = markFor(delivery.id, part);
-          return post(place, withMark(message, mark), mark);
+          return post(place, withMark(message, mark), mark, isUrgent);
         },
         remove: (id) => remove(place, id),
       });

@@ -9,12 +9,15 @@ export interface Posting<Place, Message> {
    * Posts one message after the other, as parts of one delivery. Parts that an earlier attempt posted are edited instead.
    * When one fails, those before it stay for the next attempt to find.
    */
-  put(place: Place, messages: readonly Message[], delivery: Delivery): Promise<MessageRef>;
-  /** Edits one part. False when it is gone or can't be edited any more. */
-  edit(place: Place, part: string, message: Message): Promise<boolean>;
+  put(place: Place, messages: readonly Message[], delivery: Sending): Promise<MessageRef>;
+  /** Edits one part. False when it is gone or can't be edited any more. `isUrgent`: as `Sending`. */
+  edit(place: Place, part: string, message: Message, isUrgent?: boolean): Promise<boolean>;
   /** A message that is gone already counts as deleted. */
   remove(place: Place, ref: MessageRef): Promise<void>;
 }
+
+/** `isUrgent`: where the platform asks to wait, it goes before the rest. */
+export type Sending = Delivery & { isUrgent?: boolean };
 
 /** In a reference, in place of the channel: one person sees the message, and nobody can change it. */
 export const EPHEMERAL = "ephemeral";

@@ -47,15 +47,14 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     dispose: ({ timer }) => clearTimeout(timer),
   });
   const over = new LRUCache<MessageRef, true>({ ttl: DAY_MS, max: MAX_LIVES });
-  /** By thread, when it may be edited again; and when any may. */
+  /** By thread, when it may be edited again. */
   const nextAt = new LRUCache<string, number>({ max: MAX_LIVES });
-  let pausedUntil = 0;
   let stopped = false;
 
   function schedule(ref: MessageRef, live: Live<Place>): void {
     if (live.timer !== undefined || live.sending !== undefined || !live.news) return;
     const now = performance.now();
-    const at = Math.max(nextAt.get(threadOf(live.place)) ?? 0, pausedUntil, now);
+    const at = Math.max(nextAt.get(threadOf(live.place)) ?? 0, now);
     // The next news takes it along.
     if (at - now > MAX_LATE_MS) return;
     const send = () => {
@@ -70,8 +69,8 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     live.timer.unref();
   }
 
-  function count(place: Place): void {
-    nextAt.set(threadOf(place), performance.now() + INTERVAL_MS);
+  function count(place: Place, waitMs = INTERVAL_MS): void {
+    nextAt.set(threadOf(place), performance.now() + waitMs);
   }
 
   async function edit(ref: MessageRef, live: Live<Place>): Promise<void> {
@@ -83,7 +82,7 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
       if (lives.get(ref) === live && !(await show(live.place, ref, rendered))) over.set(ref, true);
     } catch (error) {
       if (isBotError(error, "PLATFORM_REFUSED")) over.set(ref, true);
-      pausedUntil = Math.max(pausedUntil, performance.now() + pauseMsOf(error));
+      count(live.place, Math.max(INTERVAL_MS, pauseMsOf(error)));
       log.debug({ err: error }, "progress could not be shown");
     }
   }

@@ -6,7 +6,7 @@ import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/me
 import { isBotError } from "../../core/errors.ts";
 import { plainer, plainerCard, unshown } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
-import { isPrivate, partsOf, type Posting } from "./posting.ts";
+import { isPrivate, partsOf, type Posting, type Sending } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
 import type { ThreadSign } from "./sign.ts";
 
@@ -56,12 +56,16 @@ export function createChatView<Place, Message>(
   const { sendFitting, put } = fittingIn(place, parts);
 
   /** False when a part is gone. What one person alone sees stays as it was. */
-  async function editAll(ref: MessageRef, messages: readonly Message[]): Promise<boolean> {
+  async function editAll(
+    ref: MessageRef,
+    messages: readonly Message[],
+    isUrgent = false,
+  ): Promise<boolean> {
     let isWhole = true;
     for (const [at, part] of partsOf(ref).entries()) {
       const message = messages[at];
       if (message === undefined || isPrivate(part)) continue;
-      isWhole = (await posting.edit(place, part, message)) && isWhole;
+      isWhole = (await posting.edit(place, part, message, isUrgent)) && isWhole;
     }
     return isWhole;
   }
@@ -94,7 +98,8 @@ export function createChatView<Place, Message>(
     async post(message, delivery) {
       const rendered = await renderOutgoing(message, allowLink, parts);
       const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery))];
-      const ref = await put(messages, plainer(rendered), "message", delivery);
+      const isUrgent = message.kind === "notice" && message.settles !== undefined;
+      const ref = await put(messages, plainer(rendered), "message", { ...delivery, isUrgent });
       if (message.kind === "answer") {
         const isSure = !delivery.isRetry && delivery.orphan === undefined;
         sign.ends(place, message.run, isSure);
@@ -121,14 +126,15 @@ export function createChatView<Place, Message>(
 
     async postCard(card, delivery) {
       const rendered = renderCard(card);
-      const ref = await put(encodeCard(rendered), plainerCard(rendered), "card", delivery);
+      const urgent = { ...delivery, isUrgent: true };
+      const ref = await put(encodeCard(rendered), plainerCard(rendered), "card", urgent);
       sign.waits(place);
       return ref;
     },
 
     async updateCard(ref, card) {
       const rendered = renderCard(card);
-      const edit = (messages: readonly Message[]) => editAll(ref, messages);
+      const edit = (messages: readonly Message[]) => editAll(ref, messages, true);
       if (await sendFitting(encodeCard(rendered), plainerCard(rendered), "card", edit)) return;
       log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
     },
@@ -170,7 +176,7 @@ function fittingIn<Place, Message>(
     meant: readonly Message[],
     plain: RenderedMessage,
     what: "message" | "card",
-    delivery: Delivery,
+    delivery: Sending,
   ): Promise<MessageRef> {
     // What was refused may have left its first parts.
     return sendFitting(meant, plain, what, (messages, isAgain) =>

@@ -2,12 +2,14 @@ import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, ChatParts, View } from "../adapter.ts";
+import { createPace } from "../shared/pace.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
 import { renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
 import { slackMessages } from "./encode.ts";
+import { isSilence } from "./errors.ts";
 import { createSlackFiles } from "./files.ts";
 import { createDoors } from "./doors.ts";
 import { createDropped } from "./dropped.ts";
@@ -160,7 +162,8 @@ function connect(
 ): Connected {
   const { botToken, apiUrl, log, inbox, queries, app } = parts;
   const people = createPeople(api, workspace);
-  const posting = createPosting(api, workspace);
+  const pace = createPace({ platform: "Slack", isSilence, log });
+  const posting = createPosting(api, workspace, pace);
   const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
   const board = createProgressBoard<Place>({
     async show(place, ref, told) {

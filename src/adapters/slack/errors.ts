@@ -1,5 +1,5 @@
 import { webApi } from "@slack/bolt";
-import { BotError, messageOf, type Refused } from "../../core/errors.ts";
+import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
 
 /** What a refusal of Slack's means and what to do about it. `token` names the variable that the token comes from. */
 type Meaning = string | ((token: string, needed: string) => string);
@@ -139,6 +139,14 @@ function refusalText(
   const needed = "needed" in data ? String(data["needed"]) : "that this needs";
   const words = typeof meaning === "function" ? meaning(token, needed) : meaning;
   return `Slack refused ${method} (${code})${words === undefined ? "." : `: ${words}`}`;
+}
+
+/** True for an error that means that Slack is away, and not that it does not like this one request. */
+export function isSilence(error: unknown): boolean {
+  if (!isBotError(error, "PLATFORM_UNREACHABLE")) return false;
+  const { cause } = error;
+  if (cause instanceof webApi.WebAPIHTTPError) return cause.statusCode !== 500;
+  return !(cause instanceof webApi.WebAPIPlatformError);
 }
 
 /** Slack's own code of an error that `platformError` made, such as `message_not_found`. */

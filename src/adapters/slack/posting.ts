@@ -9,6 +9,7 @@ import {
   partsOf,
   type Posting as ChatPosting,
 } from "../shared/posting.ts";
+import type { Pace } from "../shared/pace.ts";
 import type { Api } from "./api.ts";
 import type { SlackMessage } from "./encode.ts";
 import { findDelivery, markOf } from "./find-delivery.ts";
@@ -75,10 +76,25 @@ async function inBlocks<T>(
   }
 }
 
+type Where = Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> & {
+  isUrgent?: boolean | undefined;
+};
+
+type Sender = ReturnType<typeof createSender>;
+
 /** One message at a time. */
-function createSender(api: Api) {
+function createSender(api: Api, pace: Pace) {
   /** Threads without a first message: when that was noticed, and which message must still be removed from the channel. */
   const gone = new LRUCache<string, { at: number; stray: string | undefined }>({ max: MAX_GONE });
+
+  /** Each method has a limit in each channel. */
+  function ask<T>(
+    method: string,
+    { channel, isUrgent }: { channel: string; isUrgent?: boolean | undefined },
+    request: (client: webApi.WebClient) => Promise<T>,
+  ): Promise<T> {
+    return pace.ask({ name: `${method} ${channel}`, isUrgent }, () => api.ask(method, request));
+  }
 
   /** @throws BotError PLATFORM_REFUSED when the thread is known to have lost its first message */
   async function checkRoot(channel: string, root: string): Promise<void> {
@@ -92,11 +108,7 @@ function createSender(api: Api) {
     });
   }
 
-  async function post(
-    channel: string,
-    message: SlackMessage,
-    where: Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> = {},
-  ): Promise<string> {
+  async function post(channel: string, message: SlackMessage, where: Where = {}): Promise<string> {
     return (await postIn(channel, message, where)).ts;
   }
 
@@ -104,10 +116,10 @@ function createSender(api: Api) {
   async function postIn(
     channel: string,
     message: SlackMessage,
-    where: Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> = {},
+    { isUrgent, ...where }: Where = {},
   ): Promise<{ ts: string; channel: string }> {
     const posted = await inBlocks(message, (shown) =>
-      api.ask("chat.postMessage", (client) =>
+      ask("chat.postMessage", { channel, isUrgent }, (client) =>
         client.chat.postMessage({ channel, ...shown, ...QUIET, ...where }),
       ),
     );
@@ -123,19 +135,28 @@ function createSender(api: Api) {
 
   async function remove(channel: string, ts: string): Promise<void> {
     try {
-      await api.ask("chat.delete", (client) => client.chat.delete({ channel, ts }));
+      await ask("chat.delete", { channel }, (client) => client.chat.delete({ channel, ts }));
     } catch (error) {
       if (refusalCode(error) === "message_not_found") return;
       if (!KEPT.has(refusalCode(error) ?? "")) throw error;
       // Later messages must not wait for ever.
-      await api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...TAKEN_BACK }));
+      await ask("chat.update", { channel }, (client) =>
+        client.chat.update({ channel, ts, ...TAKEN_BACK }),
+      );
     }
   }
 
-  async function edit({ channel }: Place, ts: string, message: SlackMessage): Promise<boolean> {
+  async function edit(
+    { channel }: Place,
+    ts: string,
+    message: SlackMessage,
+    isUrgent?: boolean,
+  ): Promise<boolean> {
     try {
       await inBlocks(message, (shown) =>
-        api.ask("chat.update", (client) => client.chat.update({ channel, ts, ...shown })),
+        ask("chat.update", { channel, isUrgent }, (client) =>
+          client.chat.update({ channel, ts, ...shown }),
+        ),
       );
       return true;
     } catch (error) {
@@ -144,11 +165,11 @@ function createSender(api: Api) {
     }
   }
 
-  return { checkRoot, post, postIn, remove, edit };
+  return { ask, checkRoot, post, postIn, remove, edit };
 }
 
-export function createPosting(api: Api, workspace: Workspace): Posting {
-  const { checkRoot, post, postIn, remove, edit } = createSender(api);
+export function createPosting(api: Api, workspace: Workspace, pace: Pace): Posting {
+  const { ask, checkRoot, post, postIn, remove, edit } = createSender(api, pace);
   // An attempt that timed out may still post.
   const inTurn = createTurns<string>();
 
@@ -160,12 +181,14 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
       inTurn(`${place.channel} ${place.root} ${delivery.id}`, async (isLater) => {
         await checkRoot(place.channel, place.root);
         const attempt = { ...delivery, isRetry: delivery.isRetry || isLater };
+        const { isUrgent } = delivery;
+        const lane = { name: `conversations.replies ${place.channel}`, isUrgent };
         return deliverParts(messages, attempt, {
-          find: (id) => findDelivery(api, workspace, place, id),
-          edit: (ts, message) => edit(place, ts, message),
+          find: (id) => pace.ask(lane, () => findDelivery(api, workspace, place, id)),
+          edit: (ts, message) => edit(place, ts, message, isUrgent),
           post(message, part) {
-            const where = { thread_ts: place.root, metadata: markOf(delivery.id, part) };
-            return post(place.channel, message, where);
+            const metadata = markOf(delivery.id, part);
+            return post(place.channel, message, { thread_ts: place.root, metadata, isUrgent });
           },
           remove: (ts) => remove(place.channel, ts),
         });
@@ -178,7 +201,7 @@ export function createPosting(api: Api, workspace: Workspace): Posting {
       }
     },
 
-    postEphemeral: createPostEphemeral(api, postIn),
+    postEphemeral: createPostEphemeral(ask, postIn),
   };
 }
 
@@ -187,7 +210,7 @@ function unlessRefused(error: unknown): undefined {
 }
 
 function createPostEphemeral(
-  api: Api,
+  ask: Sender["ask"],
   post: (channel: string, message: SlackMessage) => Promise<{ ts: string; channel: string }>,
 ): Posting["postEphemeral"] {
   /** Undefined when the person is not in the channel, or nothing can be shown there. */
@@ -199,7 +222,7 @@ function createPostEphemeral(
     const where = { channel: place.channel, thread_ts: place.root, user };
     try {
       const { message_ts = "" } = await inBlocks(message, (shown) =>
-        api.ask("chat.postEphemeral", (client) =>
+        ask("chat.postEphemeral", place, (client) =>
           client.chat.postEphemeral({ ...where, ...shown }),
         ),
       );

@@ -83,3 +83,15 @@ test("it ends soon, although Discord does not answer what it is in the middle of
   await bot.adapter.stop();
   expect(performance.now() - from).toBeLessThan(9_000);
 });
+
+test("a channel that Discord limits waits as long, and another one does not", async () => {
+  const [one, other] = [await bot.begin("one?"), await bot.begin("two?")];
+  const post = (thread: typeof one) =>
+    bot.view(thread).post(answer("r1", "well"), { id: "e1", isRetry: false });
+  bot.discord.fail("POST /channels/:channel/messages", { status: 400, code: 20028 });
+  await expect(post(one)).rejects.toMatchObject({ code: "PLATFORM_RATE_LIMITED" });
+  const before = bot.discord.calls.length;
+  await expect(post(one)).rejects.toMatchObject({ code: "PLATFORM_RATE_LIMITED" });
+  expect(bot.discord.calls).toHaveLength(before);
+  await post(other);
+});

@@ -17,7 +17,7 @@ import {
 import { openParts } from "../parts.ts";
 
 export { answer, cardOf } from "../parts.ts";
-export { holds, until } from "../../until.ts";
+export { holds, skip, until } from "../../until.ts";
 
 export interface BotOptions {
   slack?: FakeSlackOptions;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../../src/adapters/adapter.ts";
 import {
   answer,
@@ -8,6 +8,7 @@ import {
   IMPATIENT,
   openBot,
   openOverHttp,
+  skip,
   until,
 } from "./harness.ts";
 
@@ -21,7 +22,10 @@ beforeEach(async () => {
   if (found === undefined) throw new Error("the thread is not shown");
   view = found;
 });
-afterEach(() => bot.close());
+afterEach(() => {
+  vi.restoreAllMocks();
+  return bot.close();
+});
 
 const called = (method: string) => bot.slack.calls.filter((call) => call.method === method);
 const say = (again: boolean) =>
@@ -40,9 +44,27 @@ test("what came into the channel of a deleted thread goes again, though Slack as
   bot.slack.fail("chat.delete", { status: 429, retryAfter: 30 });
   await expect(say(false)).rejects.toMatchObject({ retryAfterMs: 30_000 });
   expect(texts()).toHaveLength(1);
+  skip(30_000);
   await expect(say(true)).rejects.toThrow("was deleted");
   expect(texts()).toEqual([]);
   expect(called("chat.postMessage")).toHaveLength(1);
+});
+
+test("a channel that Slack limits waits as long, in whichever thread, and another one does not", async () => {
+  const viewOf = (channel: typeof bot.ops) => {
+    const thread = bot.slack.say(bot.ana, channel, "and here?");
+    return bot.adapter.view(bot.key(channel, thread));
+  };
+  bot.slack.fail("chat.postMessage", { status: 429, retryAfter: 30 });
+  await expect(say(false)).rejects.toMatchObject({ retryAfterMs: 30_000 });
+  const other = viewOf(bot.ops)?.post(answer("r1", "well"), { id: "e1", isRetry: false });
+  await expect(other).rejects.toMatchObject({ code: "PLATFORM_RATE_LIMITED" });
+  expect(called("chat.postMessage")).toHaveLength(1);
+  const web = bot.slack.addChannel({ name: "web", members: [bot.ana] });
+  await viewOf(web)?.post(answer("r1", "well"), { id: "e1", isRetry: false });
+  skip(30_000);
+  await say(true);
+  expect(texts().at(-1)).toContain("all is well");
 });
 
 test("what Slack refuses is left alone for a minute", async () => {

@@ -134,8 +134,8 @@ test("of a long answer the parts that an earlier attempt posted stay, and the ot
   bot.slack.latencyMs = 40;
   const failed = view.post(answer("r1", LONG), first("e1")).catch((error: unknown) => error);
   await until(() => called("chat.postMessage").length === 2);
-  bot.slack.fail("chat.postMessage", { status: 429, retryAfter: 1 });
-  expect(await failed).toMatchObject({ code: "PLATFORM_RATE_LIMITED" });
+  bot.slack.fail("chat.postMessage", { status: 503 });
+  expect(await failed).toMatchObject({ code: "PLATFORM_UNREACHABLE" });
   const [before] = bot.slack.messages(bot.ops, root).slice(1);
   expect(shown()).toHaveLength(1);
   const ref = await view.post(answer("r1", LONG), again("e1"));
