@@ -33,7 +33,8 @@ function filesOf({ files }: DiscordMessage) {
   return files === undefined ? {} : { files };
 }
 
-export function createPosting(api: Api, bot: string, pace: Pace): Posting {
+/** One message at a time. */
+function createSender(api: Api, pace: Pace) {
   /** Opens an archived thread again if need be, and repeats the request once. */
   async function reopening<T>({ channel }: Place, ask: () => Promise<T>): Promise<T> {
     try {
@@ -117,6 +118,11 @@ export function createPosting(api: Api, bot: string, pace: Pace): Posting {
     }
   }
 
+  return { post, edit, replace, remove };
+}
+
+export function createPosting(api: Api, bot: string, pace: Pace): Posting {
+  const { post, edit, replace, remove } = createSender(api, pace);
   return {
     edit,
     remove,

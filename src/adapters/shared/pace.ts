@@ -68,7 +68,6 @@ interface Limited {
 
 /** Keeps what a platform asked for, for as long as this process lives, whichever thread asks next. */
 export function createPace({ platform, isSilence, log }: PaceParts): Pace {
-  const lanes = new LRUCache<string, Limited>({ max: MAX_LANES });
   const breaker = circuitBreaker(handleAll, {
     breaker: new ConsecutiveBreaker(SILENT),
     halfOpenAfter: new ExponentialBackoff({
@@ -79,6 +78,35 @@ export function createPace({ platform, isSilence, log }: PaceParts): Pace {
   breaker.onBreak(() => log.warn(`${platform} does not answer: one request at a time is tried`));
   breaker.onReset(() => log.info(`${platform} answers again`));
 
+  const { limit, turn } = createLanes(platform);
+
+  return {
+    async ask(lane, request) {
+      await turn(lane);
+      try {
+        const answer = await breaker.execute(() => answerOf(request, isSilence));
+        return answer();
+      } catch (error) {
+        if (isBrokenCircuitError(error)) {
+          throw new BotError("PLATFORM_UNREACHABLE", `${platform} does not answer at the moment.`, {
+            retryAfterMs: createBackoff(AGAIN_MS, 2 * AGAIN_MS, 0.5).next(),
+          });
+        }
+        if (isBotError(error, "PLATFORM_RATE_LIMITED")) limit(lane.name, error.retryAfterMs ?? 0);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Urgent ones are there first. */
+function leftOf({ until }: Limited, isUrgent: boolean): number {
+  return Math.ceil(Math.max(0, until - performance.now())) + (isUrgent ? 0 : SLOT_MS);
+}
+
+/** What was limited, and who waits there. */
+function createLanes(platform: string) {
+  const lanes = new LRUCache<string, Limited>({ max: MAX_LANES });
   const asksToWait = (ms: number) =>
     new BotError("PLATFORM_RATE_LIMITED", `${platform} asks to wait here.`, { retryAfterMs: ms });
 
@@ -135,39 +163,21 @@ export function createPace({ platform, isSilence, log }: PaceParts): Pace {
     lane.timer.unref();
   }
 
-  /** A refusal is an answer too. */
-  function answerOf<T>(request: () => Promise<T>): Promise<() => T> {
-    return request().then(
-      (value) => () => value,
-      (error: unknown) => {
-        if (isSilence(error)) throw error;
-        return () => {
-          throw error;
-        };
-      },
-    );
-  }
-
-  return {
-    async ask(lane, request) {
-      await turn(lane);
-      try {
-        const answer = await breaker.execute(() => answerOf(request));
-        return answer();
-      } catch (error) {
-        if (isBrokenCircuitError(error)) {
-          throw new BotError("PLATFORM_UNREACHABLE", `${platform} does not answer at the moment.`, {
-            retryAfterMs: createBackoff(AGAIN_MS, 2 * AGAIN_MS, 0.5).next(),
-          });
-        }
-        if (isBotError(error, "PLATFORM_RATE_LIMITED")) limit(lane.name, error.retryAfterMs ?? 0);
-        throw error;
-      }
-    },
-  };
+  return { limit, turn };
 }
 
-/** Urgent ones are there first. */
-function leftOf({ until }: Limited, isUrgent: boolean): number {
-  return Math.ceil(Math.max(0, until - performance.now())) + (isUrgent ? 0 : SLOT_MS);
+/** A refusal is an answer too. */
+function answerOf<T>(
+  request: () => Promise<T>,
+  isSilence: (error: unknown) => boolean,
+): Promise<() => T> {
+  return request().then(
+    (value) => () => value,
+    (error: unknown) => {
+      if (isSilence(error)) throw error;
+      return () => {
+        throw error;
+      };
+    },
+  );
 }

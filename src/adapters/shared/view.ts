@@ -70,26 +70,6 @@ export function createChatView<Place, Message>(
     return isWhole;
   }
 
-  /** The images of an answer's results; in words where they cannot be shown, so that the answer never waits for them. */
-  async function messagesOfImages(
-    message: Outgoing,
-    { readArtifact }: Delivery,
-  ): Promise<readonly Message[]> {
-    if (message.kind !== "answer" || readArtifact === undefined) return [];
-    const images = imagesOf(message).slice(-MAX_IMAGES);
-    if (images.length === 0) return [];
-    try {
-      const shown = images.map(async ({ name, mediaType, artifact, alt = name }) => {
-        const bytes = await readArtifact(artifact.id);
-        return { name, mediaType, bytes, alt };
-      });
-      return await parts.imageMessages(await Promise.all(shown));
-    } catch (error) {
-      log.warn({ err: error }, "an image could not be shown");
-      return encode(renderImages(images));
-    }
-  }
-
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
 
@@ -97,7 +77,7 @@ export function createChatView<Place, Message>(
 
     async post(message, delivery) {
       const rendered = await renderOutgoing(message, allowLink, parts);
-      const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery))];
+      const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery, parts))];
       const isUrgent = message.kind === "notice" && message.settles !== undefined;
       const ref = await put(messages, plainer(rendered), "message", { ...delivery, isUrgent });
       if (message.kind === "answer") {
@@ -144,6 +124,27 @@ export function createChatView<Place, Message>(
       await posting.remove(place, ref);
     },
   };
+}
+
+/** The images of an answer's results; in words where they cannot be shown, so that the answer never waits for them. */
+async function messagesOfImages<Place, Message>(
+  message: Outgoing,
+  { readArtifact }: Delivery,
+  { imageMessages, encode, log }: ChatViewParts<Place, Message>,
+): Promise<readonly Message[]> {
+  if (message.kind !== "answer" || readArtifact === undefined) return [];
+  const images = imagesOf(message).slice(-MAX_IMAGES);
+  if (images.length === 0) return [];
+  try {
+    const shown = images.map(async ({ name, mediaType, artifact, alt = name }) => {
+      const bytes = await readArtifact(artifact.id);
+      return { name, mediaType, bytes, alt };
+    });
+    return await imageMessages(await Promise.all(shown));
+  } catch (error) {
+    log.warn({ err: error }, "an image could not be shown");
+    return encode(renderImages(images));
+  }
 }
 
 /** What a platform refuses for good as it was meant it gets plainer. */
