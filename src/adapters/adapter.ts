@@ -46,7 +46,16 @@ export type Inbound =
   | { kind: "stop"; actor: Actor; run?: string }
   /** The author changed a message that was posted as `of`: its text now. */
   | { kind: "edited"; actor: Actor; of: string; text: string; address?: Address }
-  | { kind: "removed"; of: string };
+  | { kind: "removed"; of: string }
+  | (Rating & { actor: Actor });
+
+/** Whether the answer of a run helped somebody, and why not. */
+export interface Rating {
+  kind: "feedback";
+  run: string;
+  helpful: boolean;
+  reason?: string;
+}
 
 /** A click, without who made it. */
 export type Click = Omit<Extract<Inbound, { kind: "click" }>, "actor">;

@@ -12,6 +12,7 @@ import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { startBeating } from "../journal/heartbeat.ts";
+import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
@@ -34,6 +35,7 @@ import { createThreadHandler } from "../worker/thread/thread-handler.ts";
 import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
+import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { createOverview } from "./overview.ts";
@@ -119,14 +121,18 @@ interface Lending {
   ending: AbortController;
 }
 
+type Lent = Pick<ToolParts, "ledger" | "feedback" | "network" | "stopped" | "freezing">;
+
 /** What tools use of the program. */
 function lend(
   { journal, freezes, outgoing, encode, ending }: Lending,
   tools: () => readonly Tool[],
-): Pick<ToolParts, "ledger" | "network" | "stopped" | "freezing"> {
+): Lent {
+  const feedback = createFeedback(journal);
   const ledger = createLedger(journal, encode);
   return {
     ledger: () => ledger,
+    feedback: () => feedback,
     network: () => outgoing,
     stopped: ending.signal,
     freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
@@ -138,7 +144,7 @@ async function loadTools(
   config: Config,
   log: Logger,
   journal: Journal,
-  lent: Pick<ToolParts, "ledger" | "network" | "stopped" | "freezing">,
+  lent: Lent,
 ): Promise<Toolset> {
   try {
     const toolForms = createToolForms(journal);
@@ -171,6 +177,20 @@ async function forecast(
 function policyOf({ approvals, access, links, people, timezone }: Config) {
   const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
   return { policy: approvals, access, mayLink, personOf, timezone };
+}
+
+/** How long a press waits for the platform to say who may read its thread. */
+const PLACE_MS = 1_000;
+
+/** Where a thread stands for others to find; one that cannot be looked up now counts as private. */
+function placeIn(adapters: ReadonlyMap<string, Adapter>) {
+  return async (key: JournalKey) => {
+    const adapter = adapters.get(transportOf(key));
+    const unknown = () => key;
+    const asked = adapter?.audience(key).catch(unknown) ?? key;
+    const audience = await atMost(PLACE_MS, Promise.resolve(asked), unknown);
+    return { link: adapter?.link(key), audience };
+  };
 }
 
 /**
@@ -224,7 +244,8 @@ export async function assemble(
   };
   const whyNot = whyNotPrepared(dispatcher, encode);
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
-  const inbox = createInbox({ journal, read, encoder, wake: (key) => wakeups.wake(key) });
+  const wake = (key: JournalKey) => wakeups.wake(key);
+  const inbox = createInbox({ journal, read, encoder, wake, placeOf: placeIn(adapters) });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 

@@ -57,6 +57,8 @@ export function readText(text: string): Reading {
       return readName(word, rest, typed);
     case "freezes":
       return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
+    case "feedback":
+      return rest === "" ? toolCall("feedback_list", {}) : proseOr(typed, word);
     case "incidents":
       return readIncidents(rest, typed);
     case "incident":

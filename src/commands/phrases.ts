@@ -25,6 +25,7 @@ export const USAGE = {
   freeze: ["freeze prod until 14:00 [because <reason>]", "freeze everything for 2h"],
   unfreeze: ["unfreeze prod"],
   freezes: ["freezes"],
+  feedback: ["feedback"],
   deny: ["deny a1", "deny a1 because <reason>"],
   settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
   edit: ['edit a1 {"name": "value"}'],

@@ -3,6 +3,7 @@ import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
+import { feedback } from "./feedback/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
 import { github } from "./github/integration.ts";
@@ -40,6 +41,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   thread,
   incidents,
   freeze,
+  feedback,
   skills,
   prometheus,
   alertmanager,
@@ -70,6 +72,7 @@ export const NOTHING_LENT: ToolParts = {
   ledger: notLent,
   variable: () => "",
   forms: notLent,
+  feedback: notLent,
   freezing: notLent,
   secrets: notLent,
   launch: notLent,

@@ -74,7 +74,13 @@ const CASES = (pid: number): Case[] => [
 ];
 
 /** Questions never get a card, others have no argument but the machine; tools for skills are there only with skills. */
-const NEVER_EDITED = new Set(["ask_user", "freeze_list", "host_overview", "host_ports"]);
+const NEVER_EDITED = new Set([
+  "ask_user",
+  "feedback_list",
+  "freeze_list",
+  "host_overview",
+  "host_ports",
+]);
 
 /** What only this tool's card says: an action's id may also stand in a digest. */
 function markOf(tool: string): string {

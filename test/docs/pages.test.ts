@@ -156,6 +156,7 @@ describe("what the pages say", () => {
       ],
       unfreeze: ["unfreeze prod"],
       freezes: ["freezes"],
+      feedback: ["feedback"],
       deny: ["deny a1", "deny a1 because it is noon"],
       settle: ["settle a1 happened", "settle a1 not-happened because I looked"],
       edit: ['edit a1 {"name": "value"}'],

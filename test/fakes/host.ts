@@ -52,6 +52,10 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       read: readText,
       encoder: stage.parts.encoder,
       wake: (key) => wakeups.wake(key),
+      placeOf: async (key) => ({
+        link: adapter.link(key),
+        audience: await adapter.audience(key),
+      }),
     }),
     queries: createQueries(journal, options.tools ?? [], encode, {
       whyNot: whyNotPrepared(stage.parts.dispatcher, encode),

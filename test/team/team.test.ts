@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createFeedback } from "../../src/team/feedback.ts";
 import { createSecretKeys, type SecretKeySource } from "../../src/team/secret-keys.ts";
 import { createSecrets } from "../../src/team/secrets.ts";
 import { createToolForms } from "../../src/team/tool-forms.ts";
@@ -167,4 +168,43 @@ describe("a form of a tool", () => {
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     expect(await forms.read()).toHaveLength(1);
   });
+});
+
+test("feedback counts each person's newest word on an answer, and what is private is counted and not shown", async () => {
+  const { journal } = await opened();
+  const say = (
+    account: string,
+    thread: string,
+    more: { helpful: boolean; [more: string]: unknown },
+  ) =>
+    journal.post("team:feedback", {
+      id: `${account} ${thread} ${JSON.stringify(more)}`,
+      kind: "feedback",
+      actor: { account, name: account },
+      thread,
+      run: "r1",
+      ...more,
+    });
+  await say("slack:T1:U1", "slack:T1:C1:1.0", { helpful: false, reason: "too long" });
+  await say("slack:T1:U1", "slack:T1:C1:1.0", { helpful: false });
+  await say("slack:T1:U2", "slack:T1:C2:1.0", { helpful: true, audience: "slack:T1:C2" });
+  await say("slack:T1:U2", "slack:T1:C1:1.0", { helpful: false });
+  await say("slack:T1:U2", "slack:T1:C1:1.0", { helpful: true });
+  await say("slack:T2:U1", "slack:T2:C1:1.0", { helpful: true });
+  const feedback = createFeedback(journal);
+  const seen = async (audience: string | undefined, tenants: string[] | "all") =>
+    (await feedback.list({ audience, tenants })).map(({ actor, helpful, reason, readable }) => [
+      actor.account.slice(6),
+      helpful,
+      reason,
+      readable,
+    ]);
+  expect(await seen(undefined, ["slack:T1"])).toEqual([
+    ["T1:U2", true, undefined, true],
+    ["T1:U2", true, undefined, false],
+    ["T1:U1", false, "too long", true],
+  ]);
+  expect(await seen("slack:T1:C2", ["slack:T1"])).toHaveLength(3);
+  expect(await seen(undefined, ["slack:T2"])).toEqual([["T2:U1", true, undefined, true]]);
+  expect(await seen(undefined, "all")).toHaveLength(4);
 });

@@ -14,7 +14,7 @@ import {
 import { splitBlocks } from "../render/split.ts";
 import { inCodeBlock } from "../../core/edit.ts";
 import type { ShownImage } from "../shared/view.ts";
-import type { Button } from "../render/buttons.ts";
+import { type Button, ratingButtons } from "../render/buttons.ts";
 import { tryRole, tryUser } from "./place.ts";
 
 export interface DiscordMessage {
@@ -56,6 +56,7 @@ export function discordMessages({
   summary,
   mentions = [],
   whole,
+  rates,
 }: RenderedMessage): DiscordMessage[] {
   const { line, allowed } = mentionsOf(mentions);
   const messages = discordPages(blocks, line.length);
@@ -68,6 +69,7 @@ export function discordMessages({
     const below = [
       ...(file === undefined ? [] : [file.component]),
       ...rowsOf([...buttons, ...folds]),
+      ...(rates === undefined ? [] : rowsOf(ratingButtons(rates))),
     ];
     return {
       flags: COMPONENTS_V2,

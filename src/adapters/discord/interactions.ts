@@ -77,6 +77,9 @@ export function createInteractions(parts: InteractionParts) {
       showPage: async ({ title, ...page }) =>
         void (await replies.show(pressed, { ...page, summary: title })),
       sendFile: (file) => replies.sendFile(pressed, file),
+      async rate(said, then) {
+        if (await keep(pressed, said)) await then();
+      },
       openForm: (opened) => replies.form(pressed, modalOf(opened)),
       show: async (message) => void (await replies.show(pressed, message)),
       async note(click) {

@@ -51,7 +51,9 @@ export async function renderAnswer(
     const more = isCut ? [readButton("answer", answer.run, "More")] : [];
     const whole = { name: "answer.md", text: answer.text };
     const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
-    return { blocks, buttons: [...more, ...offerButtons(answer)], ...(isCut && { whole }) };
+    const rates = isModels(answer) ? { rates: answer.run } : {};
+    const buttons = [...more, ...offerButtons(answer)];
+    return { blocks, buttons, ...rates, ...(isCut && { whole }) };
   }
   return renderDirect(answer, mayLink, options);
 }
@@ -179,14 +181,19 @@ export function isOutput({ text, artifacts }: CallResult): boolean {
   return text.trim() !== "" || artifacts.length > 0;
 }
 
-/** One small line: what it was told, what it cost, and who wrote it. Words about a failure or a Stop are the program's. */
-function footer({ above, spent, status }: Answer): Block[] {
+/** Words about a failure or a Stop are the program's. */
+function isModels({ status }: Answer): boolean {
+  return status === "completed" || status === "wrapped_up";
+}
+
+/** One small line: what it was told, what it cost, and who wrote it. */
+function footer(answer: Answer): Block[] {
+  const { above, spent } = answer;
   const read = above && aboveWords(above)?.replace(/\.$/, "");
-  const isModels = status === "completed" || status === "wrapped_up";
   const words = [
     ...(read === undefined ? [] : [read]),
     ...(spent === undefined ? [] : [spentWords(spent)]),
-    ...(isModels ? [AI_MADE] : []),
+    ...(isModels(answer) ? [AI_MADE] : []),
   ];
   if (words.length === 0) return [];
   return [{ kind: "small", inlines: [{ text: words.join(" · ") }] }];

@@ -1,7 +1,7 @@
 import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
-import type { ActionCard, Click } from "../adapter.ts";
+import type { ActionCard, Click, Rating } from "../adapter.ts";
 import { offerWords } from "./phrases.ts";
 import { commandOf, titleOf } from "./title.ts";
 
@@ -31,6 +31,8 @@ export type ButtonAction =
   /** Shows all of a long action, with the button that approves it. */
   | { kind: "open"; action: string }
   | Reading
+  /** Also of the form that asks why it did not help. */
+  | Rating
   | { kind: "stop"; run?: string };
 
 /** `digest`: the beginning of the one that was on the pressed card. */
@@ -75,6 +77,9 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
 
+/** By what its button and its form are called. */
+const RATED: Readonly<Record<string, boolean>> = { helpful: true, unhelpful: false };
+
 const REVISED: Readonly<Record<string, (action: string, revision: number) => ButtonAction>> = {
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
   because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
@@ -111,9 +116,14 @@ export function readButtonAction(id: string): ButtonAction | undefined {
   if (verb === "confirm" || verb === "break") return typedOf(verb, ref, rest ?? "");
   if (verb === "undo") return exactOf(ref, rest ?? "", { kind: "undo" });
   if (Object.hasOwn(READ, verb)) return readingOf(verb, ref, rest ?? "1");
+  if (Object.hasOwn(RATED, verb)) return rest === undefined ? ratingOf(verb, ref) : undefined;
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
+}
+
+function ratingOf(verb: string, run: string): Rating | undefined {
+  return RUN.test(run) ? { kind: "feedback", run, helpful: RATED[verb] === true } : undefined;
 }
 
 function readingOf(verb: string, ref: string, page: string): Reading | undefined {
@@ -179,6 +189,14 @@ export function openedClick({ action, revision, digest }: ActionCard): Click {
 /** Others see on the card that its maker has the edit form open. */
 export function editingClick({ action, revision }: { action: string; revision: number }): Click {
   return { ...clickOf(action, revision, { kind: "editing" }), via: "button" };
+}
+
+/** Below a model's answer: whether it helped. The second's id is its form's too. */
+export function ratingButtons(run: string): [helpful: Button, unhelpful: Button] {
+  return [
+    { id: `wk:helpful:${run}`, label: "Helpful", style: "plain" },
+    { id: `wk:unhelpful:${run}`, label: "Not helpful", style: "plain" },
+  ];
 }
 
 /** Below an answer: whether the bot speaks in this thread only when it is mentioned. */

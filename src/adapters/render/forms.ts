@@ -8,10 +8,11 @@ import {
   WHOLE_FIELD,
 } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Queries } from "../adapter.ts";
+import type { ActionCard, Queries, Rating } from "../adapter.ts";
 import {
   type ButtonAction,
   type CardClick,
+  ratingButtons,
   readButtonAction,
   type TypedForm,
   typedFormId,
@@ -64,6 +65,22 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
   };
   const title = `Deny ${action}`.slice(0, MAX_TITLE);
   return { id: `wk:because:${action}:${revision}`, title, submit: "Deny", fields: [field] };
+}
+
+/** Sent or not, that it did not help is kept. */
+export function whyForm(run: string): Form {
+  const [, { id }] = ratingButtons(run);
+  const field: FormField = {
+    name: "text",
+    label: "What was wrong?",
+    hint: "Whoever may read this thread can see it with `feedback`. The AI isn't instructed by it.",
+    kind: "paragraph",
+    choices: [],
+    value: "",
+    maxLength: MAX_REASON,
+    optional: true,
+  };
+  return { id, title: "Not helpful", submit: "Send", fields: [field] };
 }
 
 /** What a press alone does not say: the name that a card asks for, and for break-glass why. */
@@ -219,16 +236,17 @@ export async function readForm(
   key: JournalKey,
   id: string,
   written: Edit["written"],
-): Promise<CardClick | MistakenForm | undefined> {
+): Promise<CardClick | MistakenForm | Rating | undefined> {
   const press = readButtonAction(id);
+  const said = Object.values(written).join("\n").trim();
+  if (press?.kind === "feedback") return { ...press, ...(said !== "" && { reason: said }) };
   if (press?.kind !== "form" || press.form === "again") return undefined;
   const { form, action, revision } = press;
   const which = { action, revision };
   if (form === "confirm" || form === "break")
     return { kind: "click", ...which, digest: press.digest, choice: typedChoice(press, written) };
   if (form === "deny") {
-    const reason = Object.values(written).join("\n").trim();
-    const choice: Choice = { kind: "deny", ...(reason !== "" && { reason }) };
+    const choice: Choice = { kind: "deny", ...(said !== "" && { reason: said }) };
     return { kind: "click", ...which, choice };
   }
   const checked = await queries.checkEdit(key, { ...which, written });

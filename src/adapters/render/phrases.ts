@@ -111,6 +111,9 @@ function othersWords(others: readonly Check[], cited: number): string | undefine
 /** Once below each of a model's answers. */
 export const AI_MADE = "AI-generated · check before acting";
 
+/** To whoever said that an answer helped. */
+export const RATED = "Thanks, noted. `feedback` shows what people said.";
+
 /** What the answer cost: `14k tokens · 2.4 s`. */
 export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {
   return `${formatCount(totalTokens(usage))} tokens · ${formatElapsed(workMs)}`;

@@ -1,4 +1,5 @@
 import { basicBlocks } from "./basic.ts";
+import { ratingButtons } from "./buttons.ts";
 import type { RenderedCard } from "./card.ts";
 import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts";
 
@@ -6,10 +7,12 @@ import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts"
 const COLUMNS = 42;
 
 /** What a platform gets once it has refused a message as it was: the same words without any form, with the same buttons. */
-export function plainer({ blocks, buttons, summary }: RenderedMessage): RenderedMessage {
+export function plainer({ blocks, buttons, summary, rates }: RenderedMessage): RenderedMessage {
   const lines = basicBlocks(blocks, COLUMNS).map(textOf);
   const folds = blocks.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
-  return { blocks: [textBlock(lines.join("\n"))], buttons: [...buttons, ...folds], summary };
+  const rating = rates === undefined ? [] : ratingButtons(rates);
+  const all = [...buttons, ...folds, ...rating];
+  return { blocks: [textBlock(lines.join("\n"))], buttons: all, summary };
 }
 
 /** The same of a card; what would be executed stands whole. */

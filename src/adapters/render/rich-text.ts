@@ -74,6 +74,8 @@ export interface RenderedMessage {
   blocks: Block[];
   /** Below the last message; at most 25, the limit of the platforms. */
   buttons: Button[];
+  /** The run whose answer it is, where people can say whether it helped. */
+  rates?: string;
   /** One plain line of at most 150 characters, for notifications. */
   summary: string;
   /** The accounts and groups that are notified. Only the program names them; no text is ever one. */

@@ -1,15 +1,15 @@
 import type { Edit } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Click, Queries } from "../adapter.ts";
+import type { Click, Queries, Rating } from "../adapter.ts";
 import { editingClick, openedClick, readButtonAction } from "../render/buttons.ts";
 import { renderDetails, renderOpened } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
-import { type Form, loadForm, type MistakenForm, readForm } from "../render/forms.ts";
-import { NOT_KEPT, OTHER_VERSION, unknownAction } from "../render/phrases.ts";
+import { type Form, loadForm, type MistakenForm, readForm, whyForm } from "../render/forms.ts";
+import { NOT_KEPT, OTHER_VERSION, RATED, unknownAction } from "../render/phrases.ts";
 import { loadFile, loadPage, type Page, type ReadFile, type ReadingParts } from "./reading.ts";
 
 /** What a pressed button or a sent form says, without who did it. */
-export type ClickOrStop = Click | { kind: "stop"; run?: string };
+export type ClickOrStop = Click | Rating | { kind: "stop"; run?: string };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
 interface InteractionTarget<Reply> {
@@ -20,7 +20,9 @@ interface InteractionTarget<Reply> {
 
 export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
   /** `typed`: what can be typed instead. */
-  openForm(form: Form, typed: string): Promise<Reply>;
+  openForm(form: Form, typed?: string): Promise<Reply>;
+  /** Records it, and then does what acknowledges it. */
+  rate(said: Rating, then: () => Promise<Reply>): Promise<Reply>;
   show(message: RenderedMessage): Promise<Reply>;
   /** Records what may as well be lost. */
   note(click: Click): Promise<void>;
@@ -58,6 +60,10 @@ export async function handleButton<Reply>(
       return target.record({ ...action, via: "button" });
     case "stop":
       return target.record(action);
+    case "feedback":
+      return target.rate(action, () =>
+        action.helpful ? target.tell(RATED) : target.openForm(whyForm(action.run)),
+      );
     case "form": {
       const written = action.form === "again" ? form.written() : undefined;
       const loaded = await loadForm(queries, key, action, { maxFields: form.maxFields, written });
@@ -107,5 +113,5 @@ export async function handleForm<Reply>(
   const sent = await readForm(queries, key, id, written);
   if (sent === undefined) return target.tell(OTHER_VERSION);
   if (sent.kind === "mistaken") return target.showMistakes(sent);
-  return target.record({ ...sent, via: "button" });
+  return target.record(sent.kind === "feedback" ? sent : { ...sent, via: "button" });
 }

@@ -13,7 +13,7 @@ import {
   type ShownBlock,
 } from "../render/rich-text.ts";
 import { splitBlocks } from "../render/split.ts";
-import type { Button } from "../render/buttons.ts";
+import { type Button, ratingButtons } from "../render/buttons.ts";
 import { tryAccount, tryGroup } from "./place.ts";
 import { canShowTable, MAX_TABLE_COLUMNS, tableBlock } from "./tables.ts";
 
@@ -56,6 +56,8 @@ const MAX_CHILDREN = 10;
 const MAX_SMALL = 2_000;
 const MAX_TITLE = 150;
 const BUTTONS_ROOM = 1_000;
+/** Of the pair of buttons that say whether an answer helped: which of them is in their values. */
+export const RATES = "wk:rates";
 /** Seconds since 1970. Slack cannot show dates after the year 9999. */
 const MAX_TIMESTAMP = 253_402_300_799;
 
@@ -68,20 +70,28 @@ export function slackMessages({
   buttons,
   summary,
   mentions = [],
+  rates,
 }: RenderedMessage): SlackMessage[] {
-  const taken = buttons.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
+  const pressable = rates === undefined ? buttons : [...buttons, ...ratingButtons(rates)];
+  const taken = pressable.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
   const messages = splitBlocks(withOneTable(blocks), (some) => fits(some, taken));
   const text = escapeText(summary.trim() === "" ? "…" : summary);
   return messages.map((message, at) => {
+    const isLast = at === messages.length - 1;
+    const rated = isLast ? rates : undefined;
     const shown = blocksOf(message);
     if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
     if (at === 0) shown.unshift(...mentionBlocks(mentions));
-    if (at === messages.length - 1 && buttons.length > 0) shown.push(actionsOf(buttons));
+    if (isLast && buttons.length > 0) shown.push(actionsOf(buttons));
+    if (rated !== undefined) shown.push(ratingBlock(rated));
     const folds = message.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
-    if (folds.length === 0 && message.every(({ kind }) => kind !== "table")) {
-      return { text, blocks: shown };
-    }
-    const pressed = [...folds, ...(at === messages.length - 1 ? buttons : [])];
+    const isNew = rated !== undefined || folds.length > 0;
+    if (!isNew && message.every(({ kind }) => kind !== "table")) return { text, blocks: shown };
+    const pressed = [
+      ...folds,
+      ...(isLast ? buttons : []),
+      ...(rated === undefined ? [] : ratingButtons(rated)),
+    ];
     const first = at === 0 ? mentionBlocks(mentions) : [];
     return { text, blocks: shown, plainer: [...first, ...pageBlocks(message, pressed)] };
   });
@@ -104,7 +114,7 @@ function fits(some: readonly ShownBlock[], taken: number): boolean {
   const sized = blocksOf(some);
   const count = sized.reduce((sum, block) => sum + 1 + childrenOf(block), 0);
   const length = lengthOf(sized) + CHARS_PER_BLOCK * count;
-  return count < MAX_BLOCKS && length <= MAX_CHARS - taken;
+  return count < MAX_BLOCKS - 1 && length <= MAX_CHARS - taken;
 }
 
 function childrenOf(block: types.KnownBlock): number {
@@ -141,6 +151,23 @@ export function escapeText(text: string): string {
 
 function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
   return { type: "actions", elements: buttons.map(buttonOf) };
+}
+
+/** Slack draws the two as small thumbs. */
+function ratingBlock(run: string): types.ContextActionsBlock {
+  const [helpful, unhelpful] = ratingButtons(run);
+  const half = ({ id, label }: Button) => ({ text: plain(label), value: id });
+  return {
+    type: "context_actions",
+    elements: [
+      {
+        type: "feedback_buttons",
+        action_id: RATES,
+        positive_button: half(helpful),
+        negative_button: half(unhelpful),
+      },
+    ],
+  };
 }
 
 export function buttonOf({ id, label, style, confirm }: Button): types.Button {

@@ -9,7 +9,7 @@ import {
   handleForm,
 } from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
-import { type SlackMessage, slackMessages, slackPages } from "./encode.ts";
+import { RATES, type SlackMessage, slackMessages, slackPages } from "./encode.ts";
 import { sendFile } from "./images.ts";
 import { errorsOf, formView, MAX_FIELDS, pageView, readPlace, readSubmit } from "./forms.ts";
 import type { SlackPeople } from "./people.ts";
@@ -39,6 +39,8 @@ export const pressSchema = z.object({
       z.object({
         action_id: z.string(),
         action_ts: z.string(),
+        /** Of a pair of buttons with one id: which one. */
+        value: z.string().optional(),
         /** Of a menu: what was chosen in it. */
         selected_option: z.object({ value: z.string() }).optional(),
       }),
@@ -96,8 +98,9 @@ function createTaker(parts: InteractionParts, record: Recorder) {
   const { workspace, api, queries } = parts;
   return async function take(body: BlockActions, place: Place) {
     const { container, user, actions, trigger_id } = body;
-    const [{ action_id, action_ts, selected_option }] = actions;
-    const pressed = selected_option?.value ?? action_id;
+    const [{ action_id, action_ts, value, selected_option }] = actions;
+    const pressed =
+      selected_option?.value ?? (action_id === RATES ? value : undefined) ?? action_id;
     const tell = (text: string) => parts.tell(place, user.id, text);
     const show = (message: RenderedMessage) => parts.show(place, user.id, slackMessages(message));
     const origin = "view_id" in container ? container.view_id : container.message_ts;
@@ -124,6 +127,9 @@ function createTaker(parts: InteractionParts, record: Recorder) {
         async record(click) {
           await keep(click);
         },
+        async rate(said, then) {
+          if (await keep(said)) await then();
+        },
         async open(message, opened) {
           if (await show(message)) await keep(opened);
         },
@@ -132,7 +138,8 @@ function createTaker(parts: InteractionParts, record: Recorder) {
             const view = formView(form, place);
             await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));
           } catch (error) {
-            await tell(`${messageOf(error)} Type it instead: ${typed}`);
+            const instead = typed === undefined ? "" : ` Type it instead: ${typed}`;
+            await tell(messageOf(error) + instead);
           }
         },
       },

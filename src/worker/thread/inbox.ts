@@ -10,6 +10,7 @@ import { binaryTypeOf } from "../../core/file-type.ts";
 import { toneOf } from "../../thread/tone.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Journal } from "../../journal/journal.ts";
+import { TEAM_FEEDBACK } from "../../team/feedback.ts";
 
 export interface InboxParts {
   journal: Pick<Journal, "post" | "putArtifact">;
@@ -18,6 +19,8 @@ export interface InboxParts {
   /** Takes secrets out of what people type and attach, before anything is made of it. */
   encoder: Pick<Encoder, "hide" | "aside">;
   wake(key: JournalKey): void;
+  /** The thread's address, and the private place that it is in, for what people say of its answers. Default: all are private. */
+  placeOf?(key: JournalKey): Promise<{ link: string | undefined; audience: string | undefined }>;
 }
 
 /** How much of a text that is stored as a file still stands in the thread: its beginning and its end. */
@@ -28,7 +31,13 @@ const PASTED_NAME = "pasted.txt";
  * The one way in. It decides once what a typed text means and stores that, so a later grammar cannot change what was said.
  * When `post` returns, the entry is durable and a worker has been woken, also for an event that came before.
  */
-export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox {
+export function createInbox({
+  journal,
+  read,
+  encoder,
+  wake,
+  placeOf = async (key) => ({ link: undefined, audience: key }),
+}: InboxParts): Inbox {
   /** Files are kept before the message that names them; a copy that no message came to name is never shown. */
   async function keep(key: JournalKey, { name, mediaType, bytes }: InboundFile): Promise<FileRef> {
     checkFile(name, mediaType, bytes);
@@ -58,8 +67,23 @@ export function createInbox({ journal, read, encoder, wake }: InboxParts): Inbox
     };
   }
 
+  /** It goes to the team's record: nobody works on it, and no model is told. */
+  async function rate(key: JournalKey, id: string, { actor, ...said }: Rated): Promise<void> {
+    const { link, audience } = await placeOf(key);
+    await journal.post(TEAM_FEEDBACK, {
+      id: `${key}:${id}`,
+      ...said,
+      ...(said.reason !== undefined && { reason: encoder.hide(said.reason) }),
+      actor: { account: actor.account, name: actor.name },
+      thread: key,
+      ...(link !== undefined && { link }),
+      ...(audience !== undefined && { audience }),
+    });
+  }
+
   return {
     async post(key, id, inbound) {
+      if (inbound.kind === "feedback") return rate(key, id, inbound);
       try {
         const content = await contentOf(inbound, read, encoder);
         const isMessage = content.kind === "message" && inbound.kind === "text";
@@ -95,11 +119,12 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
   }
 }
 
+type Rated = Extract<Inbound, { kind: "feedback" }>;
 type PostedContent = Content<PostKind>;
 type Text = Extract<Inbound, { kind: "text" }>;
 
 async function contentOf(
-  inbound: Inbound,
+  inbound: Exclude<Inbound, Rated>,
   read: InboxParts["read"],
   { hide, aside }: InboxParts["encoder"],
 ): Promise<PostedContent> {

@@ -185,6 +185,7 @@ describe("a message on Slack", () => {
       ["divider", undefined],
       ["rich_text_section", undefined],
       ["context", undefined],
+      ["context_actions", undefined],
     ]);
     expect(visibleOf(message === undefined ? [] : [message])).toContain("abc4. defg http://h/");
   });

@@ -73,6 +73,25 @@ const actions = block("actions", {
     .min(1)
     .max(25),
 });
+const rating = z.strictObject({
+  text: plain(75),
+  value: z.string().min(1).max(2_000),
+  accessibility_label: z.string().max(75).optional(),
+});
+/** https://docs.slack.dev/reference/block-kit/block-elements/feedback-buttons-element: no emoji's name is drawn in it. */
+const contextActions = block("context_actions", {
+  elements: z
+    .array(
+      z.strictObject({
+        type: z.literal("feedback_buttons"),
+        action_id: id,
+        positive_button: rating,
+        negative_button: rating,
+      }),
+    )
+    .min(1)
+    .max(5),
+});
 const divider = block("divider", {});
 const section = block("section", {
   text: words(3_000).optional(),
@@ -150,6 +169,7 @@ const anyBlock = z.discriminatedUnion("type", [
   alert,
   container,
   context,
+  contextActions,
   dataTable,
   divider,
   header,
@@ -161,7 +181,12 @@ const anyBlock = z.discriminatedUnion("type", [
 ]);
 /** Of the cells of a message's tables together; and there is one table in a message. */
 const MAX_TABLE_TEXT = 10_000;
-const NOT_IN_WINDOWS: ReadonlySet<string> = new Set(["container", "data_table", "table"]);
+const NOT_IN_WINDOWS: ReadonlySet<string> = new Set([
+  "container",
+  "context_actions",
+  "data_table",
+  "table",
+]);
 
 /** Slack's words for each problem of zod's. */
 function worded(problems: readonly z.core.$ZodIssue[], root: string): string[] {

@@ -113,6 +113,11 @@ function elementsOf(blocks: readonly Data[]): { blockId: string; element: Data }
   });
 }
 
+/** The two of a pair, which have one id and are pressed by their values. */
+function ratingsOf(element: Data): Data[] {
+  return [element["positive_button"], element["negative_button"]].filter(isData);
+}
+
 /** Buttons, and what can be chosen in a menu: that is pressed by its value. */
 export function buttonsOf(message: Readable): ShownButton[] {
   return elementsOf(message.blocks ?? []).flatMap(({ element }) => {
@@ -121,6 +126,14 @@ export function buttonsOf(message: Readable): ShownButton[] {
         label: wordsOf(option["text"]).join(""),
         actionId: string(option, "value") ?? "",
         value: string(option, "value"),
+        style: undefined,
+      }));
+    }
+    if (element["type"] === "feedback_buttons") {
+      return ratingsOf(element).map((rating) => ({
+        label: wordsOf(rating["text"]).join(""),
+        actionId: string(rating, "value") ?? "",
+        value: string(rating, "value"),
         style: undefined,
       }));
     }
@@ -144,6 +157,12 @@ export function pressedIn(
   for (const { blockId, element } of elementsOf(blocks)) {
     const { confirm: _confirm, options: _options, ...sent } = element;
     if (element["action_id"] === pressed) return { blockId, element: sent };
+    const rating = ratingsOf(element).find((each) => each["value"] === pressed);
+    if (rating !== undefined) {
+      const { type, action_id } = element;
+      const { text, value } = rating;
+      return { blockId, element: { type, action_id, text, value } };
+    }
     const chosen = listOf(element, "options").find((option) => option["value"] === pressed);
     if (chosen !== undefined) return { blockId, element: { ...sent, selected_option: chosen } };
   }
