@@ -55,6 +55,11 @@ export async function append(
   }
   ctx.noteClock(reply.now);
   const isWritten = reply.kind === "ok";
+  // Deciding again from the same fold would decide the same, for ever.
+  if (isWritten && reply.unseen.length === 0)
+    throw new Error(
+      `${drafts.map(({ id }) => id).join(", ")} was decided again though it is written.`,
+    );
   const ours = isWritten ? new Set(drafts.map(({ id }) => id)) : NONE;
   if (reply.kind !== "late") foldIn(ctx, reply.unseen, ours);
   for (const draft of isWritten ? drafts : []) note(ctx, draft);

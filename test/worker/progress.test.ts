@@ -284,14 +284,15 @@ test("a message begun after an edit shows the arguments that run, not those firs
     name: "act",
     effect: "write",
     run: async () => {
-      now += 1_000;
+      now += 61_000;
       await promise;
       return { text: "acted" };
     },
   });
-  // No time passes before it runs: a slow machine would begin the message before that.
+  // The minute passes once it runs, and the next renewal of the lease tells of it: no machine is as slow before.
   let now = Date.parse("2026-11-22T03:00:00Z");
-  const { stage, chat } = await slowStage({ tools: [act], now: () => now });
+  const times = { now: () => now, showAfterMs: 60_000, leaseMs: 300 };
+  const { stage, chat } = await slowStage({ tools: [act], ...times });
   await stage.say("run act name=web");
   await stage.settle();
   await stage.click("a1", { kind: "edit", args: { name: "db" } }, "test:bob");

@@ -306,3 +306,14 @@ test("two views of one thread are both shown everything from then on", async () 
     "test:elsewhere ended:r2",
   ]);
 });
+
+test("a decision that is written and changes nothing is a fault, and is not taken again for ever", async () => {
+  const stage = await createStage({ tools: [fakeTool({ name: "look" })] });
+  const { append } = stage.journal;
+  stage.journal.append = async (...asked) => {
+    const reply = await append(...asked);
+    return reply.kind === "ok" ? { ...reply, unseen: [] } : reply;
+  };
+  await stage.say("run look name=web");
+  await expect(stage.settle()).rejects.toThrow("run:r1 was decided again though it is written.");
+});
