@@ -5,7 +5,7 @@ import { formatElapsed } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
-import { grantWords } from "../thread/phrases.ts";
+import { grantWords } from "../thread/click-phrases.ts";
 import { approversAsked } from "../thread/mentions.ts";
 import { type Action, isApproved, isLeft, isUndoable, mustBeOpened } from "../thread/action.ts";
 

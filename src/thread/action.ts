@@ -122,10 +122,20 @@ export function isApproved(action: Action): boolean {
 export function carrierOf({ votes, proposal, granted }: Action): Carrier | undefined {
   const glass = votes.find(({ breaksGlass }) => breaksGlass === true);
   if (glass !== undefined) return { kind: "glass", vote: glass };
-  const approving = votes.filter((vote) => vote.approve);
-  if (countPeople(approving.map(({ person }) => person)) >= proposal.quorum)
-    return { kind: "votes" };
+  if (isEnough({ proposal }, approvals({ votes }))) return { kind: "votes" };
   return granted !== undefined && isFree(granted) ? { kind: "grant", grant: granted } : undefined;
+}
+
+export function approvals({ votes }: Pick<Action, "votes">): Entry<"vote">[] {
+  return votes.filter((vote) => vote.approve);
+}
+
+/** So many different people approve as it takes. */
+export function isEnough(
+  { proposal }: Pick<Action, "proposal">,
+  approving: readonly Pick<Entry<"vote">, "person">[],
+): boolean {
+  return countPeople(approving.map(({ person }) => person)) >= proposal.quorum;
 }
 
 export type Carrier =
@@ -135,7 +145,7 @@ export type Carrier =
 
 /** Those who stand for it: they approved it, or granted it before. */
 export function approvingVotes({ votes, granted }: Action): Entry<"vote">[] {
-  const approving = votes.filter((vote) => vote.approve);
+  const approving = approvals({ votes });
   return approving.length === 0 && granted !== undefined ? [granted.vote] : approving;
 }
 

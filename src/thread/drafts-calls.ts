@@ -207,14 +207,17 @@ function recoveredDraft(call: Call, outcome: Outcome, text: string): Draft<"tool
 }
 
 /** An action has been closed, and with it its call. */
-export function closedDrafts(action: Action): Draft<AppendKind>[] | undefined {
+export function closedDrafts(
+  action: Action,
+  around: Surroundings,
+): Draft<AppendKind>[] | undefined {
   const { closed } = action;
   if (closed === undefined || closed.outcome === "void") return undefined;
   const { outcome, by, reason } = closed;
   return [
     closedDraft(action, outcome, { by, reason }),
     finishedDraft(action, outcome, phrases.closedResult(outcome, by, reason)),
-    ...(outcome === "expired" ? [expiredNotice(action)] : []),
+    ...(outcome === "expired" ? [expiredNotice(action, around)] : []),
   ];
 }
 

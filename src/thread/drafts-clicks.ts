@@ -8,16 +8,15 @@ import {
   namelessDraft,
   proposedDraft,
 } from "./drafts-calls.ts";
-import { privateNotice } from "./drafts-notices.ts";
+import { results, turned } from "./phrases.ts";
+import { decisionNotices, privateNotice } from "./drafts-notices.ts";
+import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
 import { turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
-import * as phrases from "./phrases.ts";
+import * as phrases from "./click-phrases.ts";
 import type { Call, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
-
-/** Whether somebody may do what they pressed or wrote; `why` is a sentence to them. */
-export type Author = { eligible: true; basis: string } | { eligible: false; why: string };
 
 export interface ClickFacts {
   /** The action that it is about, also one that its thread's fold has forgotten. */
@@ -26,70 +25,6 @@ export interface ClickFacts {
   author?: Author | "unknown";
   /** What an edit asks for, or why there can be no such card. */
   edited?: Card | string;
-}
-
-/** A click, or a reply, whose author cannot be looked up is not waited for any longer than this. */
-export const JUDGE_LIMIT_MS = 5 * 60_000;
-const LIMIT_MINUTES = JUDGE_LIMIT_MS / 60_000;
-
-/** A right that a click needs, and by which of an action's rules its author has it. */
-export interface Right {
-  verb:
-    | "approve"
-    | "deny"
-    | "edit"
-    | "withdraw"
-    | "answer"
-    | "settle"
-    | "revoke"
-    | typeof phrases.BREAK_GLASS;
-  what: string;
-  place?: string | undefined;
-  rule: Pick<Entry<"action_proposed">, "approvers" | "quorum" | "barred">;
-}
-
-/** Any full member of the thread. */
-const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
-
-/** The right that a reply needs: an answer permits nothing. */
-export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: phrases.THIS_QUESTION, rule: ANYONE };
-
-/**
- * The right that the click needs. Only the newest approval is held against who asked: they may think better of it. Undefined:
- * policy says who may.
- */
-export function rightFor(
-  { choice, action: ref }: Entry<"click">,
-  action: Action | undefined,
-  thread: Thread,
-): Right | undefined {
-  if (choice.kind === "answer") return RIGHT_TO_ANSWER;
-  if (choice.kind === "settle") {
-    // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
-    const rule = unknownCall(thread, ref)?.action?.proposal ?? ANYONE;
-    return { verb: "settle", what: ref, rule: { ...rule, barred: [] } };
-  }
-  const rule = action?.proposal ?? ANYONE;
-  const open = { ...rule, barred: [] };
-  switch (choice.kind) {
-    case "approve":
-      return { verb: "approve", what: ref, rule };
-    case "deny":
-      return { verb: "deny", what: ref, place: action?.proposal.place, rule: open };
-    case "edit":
-      return { verb: "edit", what: ref, rule: open };
-    case "cancel":
-      return { verb: "withdraw", what: ref, rule };
-    case "revoke":
-      return { verb: "revoke", what: phrases.grantName(ref), rule: open };
-    case "undo":
-    case "break":
-    case "open":
-    case "editing":
-    case "quiet":
-    case "listen":
-      return undefined;
-  }
 }
 
 /**
@@ -107,7 +42,7 @@ export function clickDrafts(
   if (choice.kind === "quiet" || choice.kind === "listen") {
     // Everybody sees what changes; a second press changes nothing.
     if (thread.room.turned === click.id) return turnedDrafts(click, thread);
-    return [privateNotice(click, phrases.turned(thread.room))];
+    return [privateNotice(click, turned(thread.room))];
   }
   if (author === "unknown") return unjudgedDrafts(click, around);
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
@@ -143,7 +78,7 @@ export function clickDrafts(
     const text = phrases.clickAnswers.notOpened(action.action);
     return [{ ...privateNotice(click, text), approves: [action.action] }];
   }
-  return [voteDraft(click, author.basis, around)];
+  return votedDrafts(action, click, author.basis, around);
 }
 
 /** The platform did not say for too long who clicked: a no counts, since it is the safe one; a yes is handed back. */
@@ -154,7 +89,7 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   const late = action && !isUndo ? lateWord(action, click) : undefined;
   if (late !== undefined) return [privateNotice(click, late)];
   if (action !== undefined && choice.kind === "deny") {
-    return [voteDraft(click, phrases.notLookedUp(LIMIT_MINUTES), around)];
+    return votedDrafts(action, click, phrases.notLookedUp(LIMIT_MINUTES), around);
   }
   if (action !== undefined && choice.kind === "cancel") {
     return cancelDrafts(action, click, around.thread);
@@ -206,6 +141,16 @@ function revokeDrafts(
       basis: `${click.via}, ${basis}`,
     },
   ];
+}
+
+function votedDrafts(
+  action: Action,
+  click: Entry<"click">,
+  basis: string,
+  around: Surroundings,
+): Draft<AppendKind>[] {
+  const vote = voteDraft(click, basis, around);
+  return [vote, ...decisionNotices(action, vote, around)];
 }
 
 function voteDraft(
@@ -329,7 +274,7 @@ function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Dr
   const by = signed(actor);
   return [
     closedDraft(action, "cancelled", { by, click: click.id }),
-    finishedDraft(action, "cancelled", phrases.results.cancelled(by)),
+    finishedDraft(action, "cancelled", results.cancelled(by)),
   ];
 }
 
@@ -378,7 +323,7 @@ function answerDraft(
   { id, actor }: Entry<"click"> | Entry<"message">,
   text: string,
 ): Draft<"tool_finished"> {
-  return { ...finishedDraft(call, "ok", phrases.results.answered(actor.name, text)), answers: id };
+  return { ...finishedDraft(call, "ok", results.answered(actor.name, text)), answers: id };
 }
 
 function openQuestion({ runs }: Thread, ref: string): Call | undefined {
@@ -413,12 +358,4 @@ function settledDrafts(
       ...(reason !== undefined && { reason }),
     },
   ];
-}
-
-/** Finds it by its action's id or, where policy asked nobody, by its own. */
-function unknownCall({ unknown }: Thread, ref: string): Call | undefined {
-  for (const call of unknown.values()) {
-    if (call.call === ref || call.action?.action === ref) return call;
-  }
-  return undefined;
 }

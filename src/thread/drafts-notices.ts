@@ -1,10 +1,11 @@
-import { type Action, isOpen } from "./action.ts";
+import { type Action, approvals, isEnough, isOpen } from "./action.ts";
 import type { Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
-import { approversAsked } from "./mentions.ts";
+import { approversAsked, askersOf } from "./mentions.ts";
 import * as phrases from "./phrases.ts";
+import { clickAnswers } from "./click-phrases.ts";
 import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Waiting } from "./waiting.ts";
@@ -19,13 +20,21 @@ export function notice(
   return { id, kind: "notice", text, ...more };
 }
 
-export function untoldNotice({ id, to, about }: Untold): Notice {
+export function untoldNotice({ id, to, about }: Untold, around: Surroundings): Notice {
   return notice(noticeId.told(id), phrases.factText(about), {
     answers: id,
     ...(to !== undefined && { to }),
     ...(about.kind === "held" && { holds: about.actions }),
+    ...(about.kind === "glass" && mentioning(askersOfGlass(about.action, around))),
     ...(about.kind === "late" && !about.isSettled && { settles: about.ref }),
   });
+}
+
+function askersOfGlass(name: string, { thread, personOf }: Surroundings): string[] {
+  const action = thread.actions.get(name);
+  const breakers = action?.votes.filter(({ breaksGlass }) => breaksGlass === true) ?? [];
+  const accounts = breakers.map(({ account }) => account);
+  return action === undefined ? [] : askersOf(action, accounts, personOf);
 }
 
 /** Something will expire, and can still be saved. */
@@ -36,7 +45,7 @@ export function warningNotice({ of, lastAt, expiresAt }: Waiting, now: number): 
   const text = isAction ? phrases.actionExpires(of, leftMs) : phrases.questionExpires(of, leftMs);
   const id = now < lastAt ? noticeId.halfway(warns) : noticeId.expiring(warns);
   const mentions = isAction ? approversAsked(of) : [];
-  return notice(id, text, { warns, ...(mentions.length > 0 && { mentions }) });
+  return notice(id, text, { warns, ...mentioning(mentions) });
 }
 
 /** It is approved, and a freeze holds it; gone once it waits no more. */
@@ -46,8 +55,29 @@ export function frozenNotice(action: Action, { id, text }: { id: string; text: s
 }
 
 /** Nobody decided in time, and how to ask again. */
-export function expiredNotice(action: Action): Notice {
-  return notice(noticeId.expired(action.action), phrases.actionExpired(action));
+export function expiredNotice(action: Action, { personOf }: Surroundings): Notice {
+  const asked = mentioning(askersOf(action, [], personOf));
+  return notice(noticeId.expired(action.action), phrases.actionExpired(action), asked);
+}
+
+/** Tells those who asked for an action who decided it, unless they did themselves or it takes more votes. */
+export function decisionNotices(
+  action: Action,
+  vote: Draft<"vote">,
+  { personOf }: Surroundings,
+): Notice[] {
+  const votes = vote.approve ? [...approvals(action), vote] : [vote];
+  // What one person carries by breaking the glass is told for itself.
+  if (vote.breaksGlass === true || (vote.approve && !isEnough(action, votes))) return [];
+  const deciders = votes.map(({ account }) => account);
+  const mentions = askersOf(action, deciders, personOf);
+  if (mentions.length === 0) return [];
+  const id = noticeId.decided(action.action, vote.revision);
+  return [notice(id, phrases.decidedBy(action, votes), { mentions })];
+}
+
+function mentioning(mentions: string[]): Pick<Notice, "mentions"> {
+  return mentions.length > 0 ? { mentions } : {};
 }
 
 export function questionNotice(
@@ -115,7 +145,7 @@ export function hintDrafts(
   const approvable = open.filter(({ refusal }) => refusal === undefined);
   if (approvable.length === 0) {
     const [first] = open;
-    const text = first === undefined ? phrases.clickAnswers.decided : (first.refusal ?? "");
+    const text = first === undefined ? clickAnswers.decided : (first.refusal ?? "");
     return [notice(noticeId.word(id), text, to)];
   }
   const approves = approvable.map(({ action }) => action.action);

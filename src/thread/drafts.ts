@@ -15,7 +15,8 @@ import {
   type Recovery,
   recoveryDrafts,
 } from "./drafts-calls.ts";
-import { type Author, clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
+import type { Author } from "./click-rights.ts";
+import { clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
 import {
   awaitingNotice,
   type Hint,
@@ -112,10 +113,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       call.finished === undefined ? replyDrafts(call, reply, facts) : undefined,
     hint: ({ message, facts }, around) =>
       around.thread.assents.has(message.id) ? hintDrafts(message, facts, around) : undefined,
-    tell: ({ untold }) => [untoldNotice(untold)],
+    tell: ({ untold }, around) => [untoldNotice(untold, around)],
     warn: ({ waiting }, { now }) => [warningNotice(waiting, now)],
     lapse: ({ call }) => lapsedDrafts(call),
-    close: ({ action }) => closedDrafts(action),
+    close: ({ action }, around) => closedDrafts(action, around),
     renew: ({ action }) => [namelessDraft(action)],
     look: ({ run, facts }) => [aboveDraft(run, facts)],
     think: ({ run, facts }) => modelDrafts(run, facts),

@@ -78,6 +78,8 @@ export const noticeId = {
   waits: (call: string) => `waits:${call}`,
   halfway: (waiting: string) => `halfway:${waiting}`,
   expiring: (waiting: string) => `expiring:${waiting}`,
+  /** Tells who asked for an action what was decided of this revision. */
+  decided: (action: string, revision: number) => `decided:${action}.${revision}`,
   expired: (waiting: string) => `expired:${waiting}`,
   /** An approved action waits for the end of a freeze. */
   frozen: (action: string, freeze: string) => `frozen:${action}:${freeze}`,

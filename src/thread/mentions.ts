@@ -1,3 +1,4 @@
+import { isAgent } from "../core/people.ts";
 import type { Action } from "./action.ts";
 
 /** Of one platform in one message; more is noise. */
@@ -13,6 +14,17 @@ export function approversAsked({ proposal, votes }: Action): string[] {
   const done = new Set([...barred, ...votes.map(({ account }) => account)]);
   const left = approvers.accounts.filter(({ account }) => !done.has(account));
   return mentionable(left.flatMap(({ account, groups }) => groups ?? [account]));
+}
+
+/** Those who asked for an action, to be told what became of it; without who decided it, on whichever account. */
+export function askersOf(
+  { askers }: Pick<Action, "askers">,
+  deciders: readonly string[],
+  personOf: (account: string) => string,
+): string[] {
+  const decided = new Set(deciders.map(personOf));
+  const told = [...askers].filter((asker) => !isAgent(asker) && !decided.has(personOf(asker)));
+  return mentionable(told);
 }
 
 /** So many of them as one message mentions. */

@@ -1,27 +1,21 @@
 import type { Room } from "./addressed.ts";
-import type { Entry, Outcome } from "../core/entry.ts";
+import type { Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import { formatElapsed } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
-import { type Action, approvingVotes, type Grant } from "./action.ts";
+import type { Action } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
-import {
-  type Call,
-  type PendingPost,
-  type QuestionEnd,
-  refOf,
-  type Run,
-  type UntoldFact,
-} from "./state.ts";
+import { type Call, type PendingPost, refOf, type Run, type UntoldFact } from "./state.ts";
 import { questionExpiry } from "./waiting.ts";
 
 /** What a thread tells people. Results of calls are told to models too: their words stay, so that old journals replay. */
 
+const AND = new Intl.ListFormat("en");
 const OR = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** `12:03 UTC` */
-function formatTime(at: number): string {
+export function formatTime(at: number): string {
   return `${new Date(at).toISOString().slice(11, 16)} UTC`;
 }
 
@@ -243,6 +237,17 @@ export function actionExpired({ action, proposal, openedAt }: Action): string {
   return `${action} (${proposal.tool}) expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, ask for it again here.`;
 }
 
+/** To those who asked for it. */
+export function decidedBy(
+  { action, proposal }: Action,
+  votes: readonly (Parameters<typeof signed>[0] & Pick<Entry<"vote">, "approve" | "reason">)[],
+): string {
+  const who = AND.format(votes.map(signed));
+  const denial = votes.find(({ approve }) => !approve);
+  const because = denial?.reason === undefined ? "." : `: ${denial.reason}`;
+  return `${who} ${denial ? "denied" : "approved"} ${action} (${proposal.tool})${because}`;
+}
+
 /** For the model, and for people. */
 export function questionExpired({ asked }: Call): { result: string; text: string } {
   const waited = asked === undefined ? "" : formatMinutes(questionExpiry(asked) - asked.at);
@@ -276,146 +281,6 @@ export function howToApprove(hints: readonly { action: Action; what: string }[])
   const what = hints.map((hint) => hint.what).join(" or ");
   const how = hints.map(({ action }) => `\`approve ${action.action}\``).join(" or ");
   return `That alone doesn't approve ${what}. ${how} does.`;
-}
-
-// To whoever pressed or wrote, alone
-
-export const THIS_QUESTION = "this question";
-
-/** Why a deny counts of somebody whom the platform did not look up. */
-export const notLookedUp = (minutes: number) =>
-  `not looked up for ${minutes} minutes: a deny counts`;
-
-export const CANNOT_BE_EDITED = "it cannot be edited now";
-
-export const BREAK_GLASS = "break the glass for";
-export const grantName = (action: string) => `the grant of ${action}`;
-
-/** Buttons of a card, as people see them. */
-export const pressed = { approve: "Approve", undo: "Undo", break: "Break glass" } as const;
-
-export const clickAnswers = {
-  decided: "That was already decided.",
-  noAction: (action: string) => `There is no action ${action} here.`,
-  noQuestion: (call: string) => `There is no open question ${call} here.`,
-  noUnknown: (ref: string) => `${ref} has no unknown outcome to settle.`,
-  notLookedUp: (action: string, minutes: number) =>
-    `I could not look you up for ${minutes} minutes, so your click on ${action} did not count. Please click again.`,
-  replyNotLookedUp: (minutes: number) =>
-    `I could not look you up for ${minutes} minutes, so this did not count as the answer. Please write it again.`,
-  otherCard: (action: string, button: string) =>
-    `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
-  notOpened: (action: string) =>
-    `${action} is too long for its card, so your Approve didn't count yet. Open it, read all of it, then approve.`,
-  nameless: (action: string) =>
-    `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
-  onlyApprove: (action: string) =>
-    `${action} asks for nothing to be typed, so I wasn't sure that you meant yes. To approve it, type only: approve ${action}`,
-  confirm: (action: string, confirm: string, typed: string | undefined) =>
-    `${typed === undefined ? `${action} needs more than a press` : `What you typed isn't it, so ${action} wasn't approved`}. To approve it, type: confirm ${action} ${confirm}`,
-  glassReason: (action: string, least: number) =>
-    `Breaking the glass for ${action} needs a reason of at least ${least} characters. Nothing was recorded.`,
-  noGlass: (action: string) =>
-    `Nobody may break the glass here, so ${action} waits for its approvals. Admins: approvals.breakGlass in watchkeeper.yaml.`,
-  noOffer: (action: string) =>
-    `${action} can only be approved once at a time. To approve it: approve ${action}`,
-  stoppedUndo: (action: string) =>
-    `Everything was stopped after you asked for the undo of ${action}, so it didn't begin.`,
-  edited: (action: string, revision: number) =>
-    `${action} was edited after you opened it. Check revision ${revision} and decide again.`,
-  notEdited: (action: string, why = CANNOT_BE_EDITED) =>
-    `Couldn't apply your edit to ${action}: ${why}`,
-} as const;
-
-export function alreadyApproved({ action, proposal, votes }: Action): string {
-  const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
-  if (missing <= 0) return `You've approved ${action} already.`;
-  return missing === 1
-    ? `You've approved ${action}. One more person needs to.`
-    : `You've approved ${action}. ${missing} more people need to.`;
-}
-
-/** `used 2 of 5, until 14:30 UTC` */
-export function grantWords({ uses, offer, until, ended }: Grant): string {
-  const used = `used ${uses.length} of ${offer.uses}`;
-  if (ended === undefined) return `${used}, until ${formatTime(until)}`;
-  return `${used}, ${ended.how === "revoked" ? `revoked by ${ended.by}` : ended.how}`;
-}
-
-/** Why there is nothing to revoke. */
-export function noGrant(action: string, grant: Grant | undefined): string {
-  if (grant === undefined) return `${action} has no grant that could be revoked.`;
-  const { ended } = grant;
-  if (ended === undefined) return `The grant of ${action} is used up.`;
-  const how = ended.how === "revoked" ? `was revoked by ${ended.by}` : `has ${ended.how}`;
-  return `The grant of ${action} ${ended.how === "stopped" ? "ended with a Stop" : how}.`;
-}
-
-/** How an approved action ended, after `it`. */
-const ENDED: Readonly<Record<Outcome, string>> = {
-  ok: "is done",
-  error: "failed",
-  unknown: "ended, nobody knows how",
-  denied: "was denied",
-  expired: "expired",
-  cancelled: "was cancelled",
-  blocked: "was not run",
-};
-
-export function decidedBefore(action: Action, click: Entry<"click">): string | undefined {
-  const { action: id, proposal, closed, started, finished } = action;
-  const expired = `${id} has expired. If it's still needed, ask for it again.`;
-  if (started) {
-    const votes = approvingVotes(action);
-    const who = votes.map(signed).join(", ");
-    const state = finished === undefined ? "is running" : ENDED[finished.outcome];
-    const isOwn = votes.length === 1 && votes[0]?.account === click.actor.account;
-    return `${isOwn ? "You" : who} already approved ${id}; it ${state}.`;
-  }
-  if (closed !== undefined) {
-    const { outcome, by } = closed;
-    if (outcome === "expired") return expired;
-    if (by === undefined) return `${id} was ${outcome} before you pressed.`;
-    return `${by} already ${outcome === "cancelled" ? "withdrew" : outcome} ${id}.`;
-  }
-  return click.at < proposal.expiresAt ? undefined : expired;
-}
-
-/** Why what is done cannot be asked to be taken back, or not once more. */
-export function whyNoUndo({ action, finished, undoing }: Action): string {
-  if (finished === undefined) return `${action} isn't done, so there is nothing to undo.`;
-  if (undoing !== undefined) return undoneBefore(action, undoing);
-  if (finished.outcome === "ok") return `${action} has no undo.`;
-  return finished.outcome === "unknown"
-    ? `Nobody knows what ${action} did, so it has no undo.`
-    : `${action} ${ENDED[finished.outcome]}, so there is nothing to undo.`;
-}
-
-/** Who asked for it, and where that stands. */
-function undoneBefore(action: string, { by, call }: NonNullable<Action["undoing"]>): string {
-  const ref = call.action?.action ?? call.call;
-  const { finished } = call;
-  if (finished === undefined) {
-    const where = call.action === undefined ? "is on its way" : `is ${ref}: decide on its card`;
-    return `${by.name} already asked for the undo of ${action}. It ${where}.`;
-  }
-  return finished.outcome === "ok"
-    ? `${action} was already undone by ${ref}, which ${by.name} asked for.`
-    : `${by.name} already asked for the undo of ${action}, and nobody knows what ${ref} did.`;
-}
-
-/** `askers`: who did ask for it, as they are called. */
-export function confirmCancel(action: string, askers: readonly string[]): string {
-  const asked = askers.length === 0 ? "" : `; ${askers.join(" and ")} did`;
-  return `You didn't ask for ${action}${asked}. To withdraw it for everyone, press the button or type: cancel ${action} for everyone`;
-}
-
-export function questionOver({ outcome, by, text }: QuestionEnd): string {
-  if (outcome === "answered")
-    return `That question was already answered (${by === undefined ? "" : `${by}: `}${text}).`;
-  return outcome === "expired"
-    ? "That question expired without an answer. Write the answer here instead."
-    : "That question was called off.";
 }
 
 /** Whether the bot is quiet in a thread, to the people in it. */

@@ -14,7 +14,7 @@ import { fold } from "../../src/thread/fold.ts";
 import { entryId } from "../../src/thread/entry-ids.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
-import type { Author } from "../../src/thread/drafts-clicks.ts";
+import type { Author } from "../../src/thread/click-rights.ts";
 import type { Call } from "../../src/thread/state.ts";
 import { decide, type Step, type StepOf } from "../../src/thread/decide.ts";
 

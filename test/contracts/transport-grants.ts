@@ -4,7 +4,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { ofKind } from "../agent/talking.ts";
 import type { Host, HostOptions } from "../fakes/host.ts";
-import type { Saying } from "../fakes/scripted-model.ts";
+import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
 
@@ -21,14 +21,23 @@ interface Place {
     on: { label: string; action: string },
     written: Record<string, string>,
   ): Promise<void>;
+  denyBecause(key: JournalKey, who: Who, action: string, reason: string): Promise<void>;
+  shown(key: JournalKey): string;
+  pings(): readonly unknown[];
 }
 
 /** A conversation on a surface, as `transportContract` sets it up. */
-interface Surface {
+export interface Surface {
   at(): Place;
   run(options: HostOptions): Promise<{ host: Host }>;
   shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  talk(script: readonly Saying[]): { act: Tool & { runs: string[] }; options: HostOptions };
+  talk(script: readonly Saying[]): {
+    model: ScriptedModel;
+    act: Tool & { runs: string[] };
+    options: HostOptions;
+  };
+  /** Time passes. */
+  pass(ms: number): void;
   kindsOf(key: JournalKey): Promise<string[]>;
   entriesOf(key: JournalKey): Promise<Entry[]>;
   crowd: boolean;

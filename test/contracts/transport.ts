@@ -10,6 +10,7 @@ import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
 import { feedbackOnSurface } from "./transport-feedback.ts";
+import { decisionsOnSurface } from "./transport-decisions.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
@@ -212,49 +213,20 @@ export function transportContract(
       await shows(key, crowd ? /denied by cy/i : /denied by/i);
     });
 
-    test("a denial's reason is shown, and told to the model", async () => {
-      const { model, act, options } = talk([
-        { calls: [call("act")] },
-        { text: "INCONCLUSIVE: it was denied." },
-      ]);
-      await run(options);
-      const key = await platform.begin("ana", "restart web");
-      await shows(key, "a1");
-      const who = crowd ? "bob" : "ana";
-      await platform.denyBecause(key, who, "a1", "peak hour, wait for 18:00");
-      await shows(key, "it was denied");
-      await shows(key, "peak hour, wait for 18:00");
-      expect(resultsIn(model.requests[1])[0]?.text).toContain("peak hour, wait for 18:00");
-      expect(act.runs).toEqual([]);
-    });
-
-    grantsOnSurface({ at: () => platform, run, shows, talk, kindsOf, entriesOf, crowd });
-
-    test("an action that nobody decides on is warned of, expires, and people learn how to ask again", async () => {
-      const { act, options } = talk([
-        { calls: [call("act")] },
-        { text: "INCONCLUSIVE: nobody decided." },
-      ]);
-      const { host } = await run(options);
-      const key = await platform.begin("ana", "restart web");
-      await shows(key, '{"name":"web"}');
-      /** Whoever still holds the thread may have to let go of it first. */
-      const workUntil = (text: RegExp) =>
-        until(async () => {
-          await host.stage.worker.work(key);
-          return text.test(platform.shown(key));
-        });
-      now += 31 * 60_000;
-      await workUntil(/expires in 29 minutes/);
-      now += 20 * 60_000;
-      await workUntil(/expires in 9/);
-      await shows(key, /a1 \(act\) expires in 9 minutes\. It needs 1 more approval\./);
-      now += 11 * 60_000;
-      await workUntil(/nobody decided/);
-      await shows(key, "nobody decided");
-      await shows(key, /a1 \(act\) expired after 60 minutes[^]*ask for it again/);
-      expect(act.runs).toEqual([]);
-    });
+    const surface = {
+      at: () => platform,
+      run,
+      shows,
+      talk,
+      kindsOf,
+      entriesOf,
+      crowd,
+      pass: (ms: number) => {
+        now += ms;
+      },
+    };
+    decisionsOnSurface(surface);
+    grantsOnSurface(surface);
 
     test("Stop ends what goes on", async () => {
       const begun = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { workKey } from "../../src/thread/work-keys.ts";
 import type { Draft } from "../../src/core/entry.ts";
 import { decide, type Step } from "../../src/thread/decide.ts";
 import { draftsOf, type Drafts, type Learned, shownId } from "../../src/thread/drafts.ts";
-import type { Author } from "../../src/thread/drafts-clicks.ts";
+import type { Author } from "../../src/thread/click-rights.ts";
 import { callName, entryId, noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { type Call, type OutboxItem, Thread } from "../../src/thread/state.ts";

@@ -7,16 +7,16 @@ import { capText } from "../../core/text.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import {
   type Author,
-  type ClickFacts,
   JUDGE_LIMIT_MS,
   type Right,
   RIGHT_TO_ANSWER,
   rightFor,
-} from "../../thread/drafts-clicks.ts";
+} from "../../thread/click-rights.ts";
+import type { ClickFacts } from "../../thread/drafts-clicks.ts";
 import type { Hint } from "../../thread/drafts-notices.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
-import { BREAK_GLASS, CANNOT_BE_EDITED, clickAnswers } from "../../thread/phrases.ts";
+import { BREAK_GLASS, CANNOT_BE_EDITED, clickAnswers } from "../../thread/click-phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
