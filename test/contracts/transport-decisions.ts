@@ -4,14 +4,7 @@ import { until } from "../until.ts";
 import type { Surface } from "./transport-grants.ts";
 
 /** What becomes of an action that waits for people, and who is told of it. */
-export function decisionsOnSurface({
-  at,
-  run,
-  shows,
-  talk,
-  crowd,
-  pass,
-}: Surface): void {
+export function decisionsOnSurface({ at, run, shows, talk, crowd, pass }: Surface): void {
   test("a denial's reason is shown, and told to the model", async () => {
     const { model, act, options } = talk([
       { calls: [call("act")] },
