@@ -31,6 +31,8 @@ export type Inbound =
       pasted?: boolean;
       /** Whom it is to; without it, the bot. */
       address?: Address;
+      /** A bot, app or webhook that the configuration lists wrote it: it is read as plain words and instructs nobody. */
+      app?: true;
     }
   | {
       kind: "click";

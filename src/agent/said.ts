@@ -19,6 +19,8 @@ interface Line {
   quoted: boolean;
   /** It was said to somebody else, so it is quoted whoever asks. */
   aside: boolean;
+  /** A bot wrote it: whoever asks, it is output. */
+  isApps: boolean;
 }
 
 export type Kept = Part | Line;
@@ -27,6 +29,7 @@ export type Kept = Part | Line;
 const QUOTED = ", quoted";
 /** The same of what systems wrote, or others elsewhere. */
 const OUTPUT = ", output";
+const APP = ", app";
 
 /** A message with its files, and with the names of those that could not be read. */
 export function said(
@@ -38,6 +41,7 @@ export function said(
   }: { of?: string; isEdit?: boolean; aside?: boolean } = {},
 ): Kept[] {
   const { at, actor, files = [], unread = [] } = message;
+  const isApps = message.app === true;
   const time = isoUtc(at, "minute");
   const missing = unread.map(({ name, why }) => `(file ${name} not read: ${why})`);
   const text = [message.text, ...missing].filter((line) => line !== "").join("\n");
@@ -45,10 +49,11 @@ export function said(
     kind: "line",
     of,
     by: actor.account,
-    head: `${time}Z ${nameLabel(actor)}${isEdit ? ", edited" : ""}`,
+    head: `${time}Z ${nameLabel(actor)}${isApps ? APP : ""}${isEdit ? ", edited" : ""}`,
     text: indented(cleanText(text)),
-    quoted: aside,
+    quoted: aside || isApps,
     aside,
+    isApps,
   };
   return [line, ...files.map((file): Part => ({ kind: "file", file }))];
 }
@@ -60,7 +65,7 @@ export function stoodAbove({ messages, older, why }: Entry<"above">): Part[] {
     const named = files.map((file) => `(file ${JSON.stringify(file)}, not read)`);
     const words = [text, ...named].filter((line) => line !== "").join("\n");
     const isPersons = account !== undefined;
-    const line = isPersons ? `[${label}${QUOTED}] ` : `[${label}, app${OUTPUT}] `;
+    const line = isPersons ? `[${label}${QUOTED}] ` : `[${label}${APP}${OUTPUT}] `;
     return [
       ...(words === "" ? [] : [quotation(line, words)]),
       ...(attached === undefined ? [] : [quotation(`[${label}, attached${OUTPUT}] `, attached)]),
@@ -107,14 +112,15 @@ function indented(text: string): string {
 export function shownParts(parts: readonly Kept[]): Part[] {
   return parts.map((part) => {
     if (part.kind !== "line") return part;
-    const { head, text, quoted } = part;
-    return { kind: "text", text: `[${head}${quoted ? QUOTED : ""}] ${text}` };
+    const { head, text, quoted, isApps } = part;
+    const mark = isApps ? OUTPUT : quoted ? QUOTED : "";
+    return { kind: "text", text: `[${head}${mark}] ${text}` };
   });
 }
 
 /** The parts with the lines of everybody else quoted; the same list when nothing changes. */
 export function quotedBut(parts: readonly Kept[], instructs: ReadonlySet<string>): readonly Kept[] {
-  const isQuoted = ({ aside, by }: Line) => aside || !instructs.has(by);
+  const isQuoted = ({ aside, by, isApps }: Line) => aside || isApps || !instructs.has(by);
   if (parts.every((part) => part.kind !== "line" || part.quoted === isQuoted(part))) return parts;
   return parts.map((part) => (part.kind === "line" ? { ...part, quoted: isQuoted(part) } : part));
 }

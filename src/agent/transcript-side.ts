@@ -42,16 +42,21 @@ export function beginSide(whole: Transcript, { run, answers, talk }: Entry<"run_
   whole.sides.set(run, { transcript, opening: [], from: Infinity });
 }
 
+/** The calls that were more than the run might do. */
+export function wantedBy({ calls }: TranscriptRun): string {
+  const refused = [...calls.values()].filter(({ result }) => result?.handsOver === true);
+  return refused.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`).join(", ");
+}
+
 /** What a side run was told and said comes whole to whoever is asked next; what it was not told is still to be told. */
 export function endSide(
   whole: Transcript,
   { transcript, opening, from }: Side,
-  { calls }: TranscriptRun,
-  { run, seq, id }: Entry<"run_ended">,
+  run: TranscriptRun,
+  { run: name, seq, id }: Entry<"run_ended">,
 ): void {
-  whole.sides.delete(run);
-  const refused = [...calls.values()].filter(({ result }) => result?.handsOver === true);
-  const wanted = refused.map(({ tool, args }) => `${tool} ${JSON.stringify(args)}`).join(", ");
+  whole.sides.delete(name);
+  const wanted = wantedBy(run);
   const rest =
     wanted === ""
       ? "It needs no other answer."

@@ -28,6 +28,8 @@ export interface TranscriptRun {
   answers: readonly string[];
   undoes: string | undefined;
   isAgents: boolean;
+  /** A bot's message began it. */
+  isApps: boolean;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 

@@ -5,7 +5,7 @@ import { isAgent } from "../core/people.ts";
 import { capText } from "../core/text.ts";
 import { type Entry, isPost, type JsonObject, type Kind, type Outcome } from "../core/entry.ts";
 import { type Kept, note, nameLabel, quotedBut, said, stoodAbove, unsaid } from "./said.ts";
-import { beginSide, endSide } from "./transcript-side.ts";
+import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
   type Item,
   type KeptTurn,
@@ -37,6 +37,10 @@ export interface Telling {
 const MAX_REPEATED_BYTES = 1_000;
 /** Below the lines of a run that may not be for the bot. */
 const UNSURE = `Nobody mentioned you. Answer if the newest lines need you; if people are talking to each other, call ${STAY_SILENT}.`;
+/** Below the message of a bot that began a run. */
+const APPS_END =
+  "The run above only read, since no person had asked for it. You may act only on what people ask. It could not call";
+const APPS = `An app posted this, and no person asked you. If it reports something wrong, look into it and answer; you only read. If it reports nothing wrong, such as a recovery, call ${STAY_SILENT}.`;
 /** Of a direct command's result that the model did not ask for. */
 const MAX_ASIDE_BYTES = 4_000;
 
@@ -141,17 +145,19 @@ const TOLD: Told = {
       );
   },
   run_started(transcript, entry) {
-    const { run, talk, answers, calls, undoes, principals, reads } = entry;
+    const { run, talk, answers, calls, undoes, principals, app, reads } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
       answers,
       undoes,
       isAgents: principals.some(isAgent),
+      isApps: app !== undefined,
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
     if (reads === true) beginSide(transcript, entry);
     else if (talk?.brief === true) shorten(transcript, answers);
-    if (talk?.unsure === true) enqueue(transcriptOf(transcript, run), entry, [note(UNSURE)]);
+    if (talk?.unsure === true)
+      enqueue(transcriptOf(transcript, run), entry, [note(app === undefined ? UNSURE : APPS)]);
   },
   above(transcript, entry) {
     transcript.readTo = entry.upTo ?? transcript.readTo;
@@ -366,6 +372,10 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   if (entry.status === "silent") setAside(transcriptOf(transcript, entry.run), run.answers);
   const side = transcript.sides.get(entry.run);
   if (side !== undefined) endSide(transcript, side, run, entry);
+  if (run.isApps) {
+    const wanted = wantedBy(run);
+    if (wanted !== "") enqueue(transcript, entry, [note(`${APPS_END} ${wanted}.`)]);
+  }
   if (run.talks) {
     if (entry.status === "failed")
       enqueue(transcript, entry, [note(`Failed: ${entry.text ?? ""}`)]);

@@ -100,6 +100,7 @@ function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Request
   }
   if (decision !== undefined) return { kind: decision };
   if (requester.membership === "member" || call.open === true) return { kind: "allow" };
+  if (requester.isListed === true && call.effect === "read") return { kind: "allow" };
   return { kind: "deny", why: accessRefusal(call, requester) };
 }
 

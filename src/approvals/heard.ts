@@ -31,6 +31,10 @@ export function noteHeard(heard: Heard, entry: Entry): void {
   heard.last = seq;
   switch (entry.kind) {
     case "message":
+      if (entry.app === true) {
+        heard.foreign ??= seq;
+        return;
+      }
       if ((entry.files ?? []).length > 0) heard.files ??= seq;
       return said(heard, seq, entry.actor.account, entry.text);
     case "edited":

@@ -10,6 +10,8 @@ export interface Requester {
   membership: Membership;
   /** The account's groups, of those that the configuration names. */
   groups: readonly string[];
+  /** A bot that the configuration lists: it may have systems read. */
+  isListed?: true;
 }
 
 const MEMBERSHIPS = ["member", "outsider", "guest", "bot", "deactivated", "unknown"] as const;

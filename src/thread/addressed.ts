@@ -35,20 +35,28 @@ export class Room {
   isChat = false;
   /** People were shown how to make it quiet. */
   offered = false;
+  /** A bot's message began it: people write there to each other too. */
+  isApps = false;
+  /** How many messages of bots were heard. */
+  fromApps = 0;
 }
 
 /** After so long a line is no reply any more. */
 const EXCHANGE_MS = 10 * 60_000;
 const MAX_POSTS = 100;
+/** Messages of bots that a thread takes up: two that answer each other come to an end. */
+const MAX_FROM_APPS = 3;
 
 /** Nothing that a later answer could need: models are not told. */
-export function isSmallTalk(hearing: Hearing, { tone }: Entry<"message">): boolean {
-  return hearing === "silent" && (tone === "chatter" || tone === "thanks" || tone === "ack");
+export function isSmallTalk(hearing: Hearing, { tone, app }: Entry<"message">): boolean {
+  const isSmall = tone === "chatter" || tone === "thanks" || tone === "ack" || app === true;
+  return hearing === "silent" && isSmall;
 }
 
 /** Decides whom the message is for, and folds it into the room. */
 export function hear(room: Room, message: Entry<"message">): Hearing {
   const { id, actor } = message;
+  if (message.app === true) return hearApp(room, message);
   const others = addressees(room, message);
   room.people.set(actor.account, actor.name);
   noteAddress(room, message);
@@ -81,6 +89,15 @@ export function heardAnew(room: Room, edited: Entry<"edited">): Entry<"message">
   };
 }
 
+/** What a bot writes nobody asked for: a model says whether it is worth a word. It is nobody of the room's people. */
+function hearApp(room: Room, message: Entry<"message">): Hearing {
+  noteAddress(room, message);
+  room.isApps ||= room.people.size === 0;
+  room.fromApps += 1;
+  const isLeft = room.quiet && message.address?.bot !== true;
+  return isLeft || room.fromApps > MAX_FROM_APPS ? "silent" : "unsure";
+}
+
 function hearingOf(room: Room, message: Entry<"message">): Hearing {
   const { actor, address, tone } = message;
   const { account } = actor;
@@ -92,7 +109,7 @@ function hearingOf(room: Room, message: Entry<"message">): Hearing {
   if (tone === "ack") return "silent";
   if (address.direct === true) return "answer";
   if (room.quiet) return "silent";
-  if (room.people.size === 1) return "answer";
+  if (room.people.size === 1 && !room.isApps) return "answer";
   if (isReply(room, message)) return "silent";
   const couldBeOurs = room.spoke || room.askers.has(account);
   return tone === "consent" && !couldBeOurs ? "silent" : "unsure";

@@ -14,7 +14,7 @@ import {
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
 import { runEndedDraft } from "./drafts-runs.ts";
-import { type Call, isReader, type Run } from "./state.ts";
+import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
@@ -39,8 +39,13 @@ export function preparedDrafts(
 ): Draft<AppendKind>[] {
   const isReading = proposal.kind === "allow" && proposal.prepared.effect === "read";
   const wantsMore = proposal.kind === "ask" || (proposal.kind === "allow" && !isReading);
-  if (proposal.kind === "beyond" || (wantsMore && isReader(thread.runs.get(call.run))))
-    return [{ ...finishedDraft(call, "blocked", phrases.results.beyondReading), handsOver: true }];
+  const run = thread.runs.get(call.run);
+  // A bot is asked nothing.
+  const asksNobody = proposal.kind === "question" && run?.started.principals.length === 0;
+  if (proposal.kind === "beyond" || asksNobody || (wantsMore && mayOnlyRead(run))) {
+    const why = isReader(run) ? phrases.results.beyondReading : phrases.results.nobodyAsked;
+    return [{ ...finishedDraft(call, "blocked", why), handsOver: true }];
+  }
   switch (proposal.kind) {
     case "blocked":
       return [finishedDraft(call, "blocked", proposal.text)];
@@ -125,7 +130,7 @@ export function dispatchedDrafts(
   const carrier = carrierOf(action);
   const granted = carrier?.kind === "grant" ? carrier.grant : undefined;
   if (action.proposal !== proposal || granted !== grant) return undefined;
-  if (isReader(thread.runs.get(call.run))) return [voidDraft(action, phrases.results.readsOnly)];
+  if (mayOnlyRead(thread.runs.get(call.run))) return [voidDraft(action, phrases.results.readsOnly)];
   if (drift !== undefined) return [voidDraft(action, drift)];
   if (frozen !== undefined) return [frozenNotice(action, frozen)];
   const by = grant === undefined ? {} : { grant: grant.of.action };

@@ -1,4 +1,4 @@
-import type { Draft, Entry } from "../core/entry.ts";
+import type { Actor, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
@@ -44,7 +44,7 @@ export function beginDrafts(
     return [
       start({
         answers: messages.map(({ id }) => id),
-        principals: [...new Set(instructing.map(({ actor }) => actor.account))],
+        ...askedBy(instructing),
         ...(isBeside && { reads: true }),
         talk: {
           model: thread.model ?? terms.model,
@@ -61,9 +61,22 @@ export function beginDrafts(
   return [callingDraft(entry, direct, thread)];
 }
 
+/** Whose run it is. A bot instructs nothing, so what only bots wrote nobody asked for. */
+function askedBy(
+  instructing: readonly { actor: Actor; app?: true | undefined }[],
+): Pick<Draft<"run_started">, "principals" | "app"> {
+  const people = instructing.filter(({ app }) => app !== true);
+  const [first] = instructing;
+  const isApps = people.length === 0 && first !== undefined;
+  return {
+    principals: [...new Set(people.map(({ actor }) => actor.account))],
+    ...(isApps && { app: first.actor.account }),
+  };
+}
+
 /**
  * The messages that the next run of a model's takes up, beside another those that wait for a side run: those to the bot alone, where there are any. Of lines that may be
- * between people only those that ask something instruct it, or else the last.
+ * between people only those that ask something instruct it, or else the last. Bots' messages go with people's.
  */
 function waitingIn({ pending }: Thread, isBeside: boolean) {
   const waiting = [...pending.values()].flatMap(({ entry, stopped, aside, unsure = false }) =>
@@ -72,10 +85,17 @@ function waitingIn({ pending }: Thread, isBeside: boolean) {
       : [],
   );
   const sure = waiting.filter((each) => !each.unsure).map(({ entry }) => entry);
-  if (sure.length > 0) return { messages: sure, instructing: sure, unsure: sure.every(isNod) };
+  if (sure.length > 0) {
+    const messages = waiting
+      .filter(({ entry, unsure }) => !unsure || entry.app === true)
+      .map(({ entry }) => entry);
+    return { messages, instructing: sure, unsure: sure.every(isNod) };
+  }
   const messages = waiting.map(({ entry }) => entry);
-  const asking = messages.filter(({ tone }) => tone === "request");
-  return { messages, instructing: asking.length > 0 ? asking : messages.slice(-1), unsure: true };
+  const people = messages.filter(({ app }) => app !== true);
+  const asking = people.filter(({ tone }) => tone === "request");
+  const last = (people.length > 0 ? people : messages).slice(-1);
+  return { messages, instructing: asking.length > 0 ? asking : last, unsure: true };
 }
 
 /** An `ok` after a question of the bot's may take it up, or say no more than that it was read. */
@@ -106,14 +126,14 @@ export function undoingDraft(
 type Begun = Entry<"message"> | Entry<"command"> | Entry<"click">;
 
 /** The next run, which answers what somebody said. */
-function startedDraft({ id, actor }: Begun, { counts }: Thread): Draft<"run_started"> {
+function startedDraft(begun: Begun, { counts }: Thread): Draft<"run_started"> {
   const run = runName(counts.runs + 1);
   return {
     id: entryId.runStarted(run),
     kind: "run_started",
     run,
-    answers: [id],
-    principals: [actor.account],
+    answers: [begun.id],
+    ...askedBy([begun]),
     calls: [],
   };
 }

@@ -287,7 +287,9 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
 function instructBy({ principals }: Run, { unseen }: ModelRun, entry: Entry<"assistant">): void {
   const { instructs, seen } = entry;
   if (instructs !== undefined) principals.clear();
-  const told = unseen.flatMap(({ seq, actor }) => (seq <= seen ? [actor.account] : []));
+  const told = unseen.flatMap(({ seq, actor, app }) =>
+    seq <= seen && app !== true ? [actor.account] : [],
+  );
   for (const account of instructs ?? told) principals.add(account);
 }
 

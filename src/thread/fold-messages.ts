@@ -24,7 +24,8 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   const hearing = hear(thread.room, entry);
   if (!isSmallTalk(hearing, entry)) {
     applyVoice(thread, entry.actor.account, entry);
-    applyAddresses(thread, entry.text);
+    // A bot's words lead wherever whoever wrote its alert wants.
+    if (entry.app !== true) applyAddresses(thread, entry.text);
     thread.requestTokens += estimateTokens(entry.text);
   }
   if (hearing === "answer") tellFiles(thread, entry);

@@ -31,6 +31,8 @@ type Message = Entry<"message">;
 export function routeOf(thread: Thread, message: Message, hearing: Hearing): Route {
   const { first, side } = talkingRuns(thread);
   const isForUs = hearing !== "silent";
+  // It answers no question, joins nobody's run and agrees to nothing.
+  if (message.app === true) return { to: isForUs ? "new_run" : "nobody" };
   for (const run of isForUs ? [first, side] : []) {
     if (run === undefined || run.stopped) continue;
     const call = openQuestions(run).find((each) => isReply(run, each, message));

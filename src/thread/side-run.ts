@@ -20,10 +20,11 @@ export function sideBudget({ steps, tokens, minutes }: ModelRun["terms"]["budget
   };
 }
 
-/** A call of a side run's that would not only read: what it was asked for so far waits for the card, and its authors are told. */
+/** A call that is more than its run may do: what people asked it for so far is taken up later, and they are told where it waits for a card. */
 export function applyHandOver(thread: Thread, modelRun: ModelRun): void {
-  modelRun.handedOver.push(...modelRun.told);
-  for (const message of modelRun.told) tellHeld(thread, message);
+  const asked = modelRun.told.filter(({ app }) => app !== true);
+  modelRun.handedOver.push(...asked);
+  for (const message of asked) tellHeld(thread, message);
   modelRun.told = [];
 }
 

@@ -251,7 +251,12 @@ export function isTalking(run: Run): run is TalkingRun {
   return run.modelRun !== undefined && run.ended === undefined;
 }
 
-/** To its end it only reads, whatever became of the card that was open when it began. */
+/** It may never do more than read: no person asked for it, or a card was open when it began. */
+export function mayOnlyRead(run: Pick<Run, "started"> | undefined): boolean {
+  return isReader(run) || run?.started.principals.length === 0;
+}
+
+/** A side run: to its end it only reads, whatever became of the card that was open when it began. */
 export function isReader(run: Pick<Run, "started"> | undefined): boolean {
   return run?.started.reads === true;
 }

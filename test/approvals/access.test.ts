@@ -37,6 +37,23 @@ describe("without rules", () => {
     expect(access.kind).toBe(may ? "allow" : "deny");
   });
 
+  test.each(Object.keys(CALLS) as (keyof typeof CALLS)[])(
+    "nobody may have %s, a listed bot only what reads",
+    (name) => {
+      const call = { ...CALLS[name], channel: "slack:T1:C1" };
+      expect(decideAccess(builtIn, call, []).kind).toBe("deny");
+      const all = accessPolicy.parse({ rules: [{ who: "*", decide: "allow" }] });
+      expect(decideAccess(all, call, []).kind).toBe("deny");
+      const listed = { ...who("bot"), isListed: true as const };
+      const reads = CALLS[name].effect === "read";
+      expect(decideAccess(builtIn, call, [listed]).kind).toBe(reads ? "allow" : "deny");
+      const guest = decideAccess(builtIn, call, [listed, who("guest")]);
+      expect(guest.kind).toBe(name === "a look at incidents" ? "allow" : "deny");
+      const none = accessPolicy.parse({ rules: [{ who: "bot", decide: "deny" }] });
+      expect(decideAccess(none, call, [listed]).kind).toBe("deny");
+    },
+  );
+
   test.each([
     ["a read of the host", "guest", "Guests can't run checks here."],
     [

@@ -11,13 +11,14 @@ import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
 import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
+import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
 export type Who = "ana" | "bob" | "cy" | "gus";
 
 /** A platform with its people, and what can be seen there. */
-export interface Platform {
+export interface Platform extends PlatformOfBots {
   /** A process's connection to it, that nothing comes through yet. */
   connect(): Connection;
   /**
@@ -25,11 +26,6 @@ export interface Platform {
    * as in a crowd.
    */
   begin(who: Who, text: string, files?: readonly SentFile[]): Promise<JournalKey>;
-  /**
-   * Another bot posts an alert in the words of its platform's attachments, Bob comments on it, and then this person asks the
-   * bot there. Left out where nobody else writes.
-   */
-  beginUnder?(alert: string, comment: string, who: Who, text: string): Promise<JournalKey>;
   /** Somebody writes in the thread, without a mention. */
   write(key: JournalKey, who: Who, text: string): Promise<void>;
   /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
@@ -227,6 +223,7 @@ export function transportContract(
     };
     decisionsOnSurface(surface);
     grantsOnSurface(surface);
+    botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
 
     test("Stop ends what goes on", async () => {
       const begun = Promise.withResolvers<void>();

@@ -16,11 +16,13 @@ export interface DiscordOptions {
   apiUrl?: string | undefined;
   /** Ids of the servers that are served. Default: the one that the bot is in at its first start, for ever. */
   guilds?: readonly string[] | undefined;
+  /** Ids of bots and webhooks that may begin an investigation. */
+  bots?: readonly string[] | undefined;
   log: Logger;
 }
 
 /** Discord by its gateway and API version 10, as one bot; it needs no port. Nothing is asked of it before `start`. */
-export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): ChatAdapter {
+export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptions): ChatAdapter {
   const api = createApi(token, apiUrl);
   const channels = createChannels(api);
   let session: Session | undefined;
@@ -79,6 +81,7 @@ export function createDiscord({ token, apiUrl, guilds, log }: DiscordOptions): C
         channels,
         people,
         guilds,
+        bots,
         onServed: (found) => (served = found),
         log,
       });

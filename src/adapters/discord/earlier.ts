@@ -107,7 +107,18 @@ function idOf(post: string): string | undefined {
   return /^msg:(\d{1,20})(?::edit:\d+)?$/.exec(post)?.[1];
 }
 
-function messageOf(each: Single, asked: string, parts: EarlierParts): EarlierMessage[] {
+/** All that a bot's message says; undefined for what is none, or says nothing. */
+export function wordsOfBot(event: unknown, parts: Pick<EarlierParts, "bot" | "heard">) {
+  const said = shown.safeParse(withoutNulls(event)).data;
+  const text = said && messageOf(said, "", parts)[0]?.text;
+  return text === "" ? undefined : text;
+}
+
+function messageOf(
+  each: Single,
+  asked: string,
+  parts: Pick<EarlierParts, "bot" | "heard">,
+): EarlierMessage[] {
   const { author, webhook_id, type, mentions, message_snapshots } = each;
   const isOurs = author.id === parts.bot && webhook_id === undefined;
   if (isOurs || !SPOKEN.has(type)) return [];

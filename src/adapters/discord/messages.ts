@@ -4,11 +4,13 @@ import type { Logger } from "pino";
 import type { Address } from "../../core/entry.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
+import type { Bots } from "../shared/bots.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import type { Connection } from "./connection.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { attachedFile } from "./files.ts";
 import { createChanges } from "./changes.ts";
+import { createBotTaker, isBots, outputOf } from "./bots.ts";
 import { createRetryQueue } from "./retry-queue.ts";
 import { readMessage, type ReceivedMessage } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
@@ -46,6 +48,7 @@ export interface MessageParts {
   heard: Heard;
   served: Served;
   people: Pick<DiscordPeople, "membership">;
+  bots: Bots;
   log: Logger;
   quietly: QuietLog;
 }
@@ -62,18 +65,18 @@ export function createMessages(parts: MessageParts) {
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
   });
 
-  /** The job that records one message; it can be run again while the store is away. */
-  function taking(said: ReceivedMessage): () => Promise<void> {
+  /** The job that records one message; it can be run again while the store is away. `output`: a bot's words. */
+  function taking(said: ReceivedMessage, output?: string): () => Promise<void> {
     let place: Place | undefined;
     let hasFailed = false;
     let notice: string | undefined;
     return async () => {
-      place ??= await placeOf(said);
+      place ??= await placeOf(said, output);
       if (place === undefined) return;
       const key = keyOf(place);
       // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await parts.queries.isKnown(key);
-      const text = await reader.read(said);
+      const text = output === undefined ? await reader.read(said) : outputOf(said, output, bot);
       if (text === undefined) return;
       try {
         await inbox.post(key, `msg:${said.id}`, text);
@@ -96,6 +99,12 @@ export function createMessages(parts: MessageParts) {
     };
   }
 
+  const takeBot = createBotTaker({
+    ...parts,
+    kindOf: (said) => kindIn(said, heard),
+    record: (lane, said, text) => lanes.add(lane, taking(said, text)),
+  });
+
   return {
     ...createChanges({
       ...parts,
@@ -110,6 +119,7 @@ export function createMessages(parts: MessageParts) {
       if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
+      if (isBots(said)) return takeBot(event, said);
       if (!isWritten(said)) return;
       if (guild !== undefined && !served.has(guild)) {
         return quietly("a message from a server that is not served was refused", guild);
@@ -137,7 +147,7 @@ function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): nu
 }
 
 function isWritten({ author, webhook_id, type }: ReceivedMessage): boolean {
-  return author.bot !== true && webhook_id === undefined && WRITTEN.has(type);
+  return !isBots({ author, webhook_id }) && WRITTEN.has(type);
 }
 
 function readAddress(said: ReceivedMessage, bot: string): Address {
@@ -207,15 +217,16 @@ function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReade
     return undefined;
   }
 
-  return async (said: ReceivedMessage): Promise<Place | undefined> => {
+  return async (said: ReceivedMessage, output?: string): Promise<Place | undefined> => {
     const { id, guild_id: guild, channel_id: channel } = said;
     const place = { guild, channel };
     if (guild === undefined) return admitted(place, said);
-    if (!mentions(said.mentions, bot)) return (await isOurs(place)) ? place : undefined;
+    if (output === undefined && !mentions(said.mentions, bot))
+      return (await isOurs(place)) ? place : undefined;
     const kind = kindIn(said, heard) ?? (await channels.channel(channel)).type;
     if (isThreadType(kind)) return place;
     const name = threadName(
-      parts.encode(reader.text(said)),
+      parts.encode(output?.split("\n")[0] ?? reader.text(said)),
       nameIn(said.author, said.member?.nick),
     );
     return openThread({ guild, channel, message: id, kind, name });

@@ -30,6 +30,7 @@ export const message = z.object({
   channel_type: z.number().optional(),
   type: z.number().default(0),
   webhook_id: text,
+  application_id: text,
   author: user,
   member: member.optional(),
   content: z.string().default(""),

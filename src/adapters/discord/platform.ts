@@ -41,6 +41,16 @@ export const discord = definePlatform({
       'Ids of the Discord servers to serve, in quotes: `["1122"]`. Setting `DISCORD_GUILDS` too is a mistake.',
       { unset: "see [Discord](discord.md)" },
     ),
+    bots: fromYaml(
+      "discord.bots",
+      z
+        .array(
+          z.string().regex(ID, 'expected the id of a bot or webhook in quotes, such as "1122"'),
+        )
+        .optional(),
+      "Ids of Discord bots and webhooks, in quotes, whose messages start an investigation that only reads. See [Alerts that start an investigation](discord.md#alerts-that-start-an-investigation).",
+      { unset: "none" },
+    ),
     apiUrl: fromEnv(
       "DISCORD_API_URL",
       baseUrl.transform((url) => url.replace(/\/+$/, "")).optional(),
@@ -61,8 +71,8 @@ export const discord = definePlatform({
     ],
   },
   serves: ({ token }) => token !== undefined,
-  async create({ token = "", guildList, guilds, apiUrl }, log) {
+  async create({ token = "", guildList, guilds, bots, apiUrl }, log) {
     const { createDiscord } = await import("./adapter.ts");
-    return createDiscord({ token, guilds: guildList ?? guilds, apiUrl, log });
+    return createDiscord({ token, guilds: guildList ?? guilds, bots, apiUrl, log });
   },
 });

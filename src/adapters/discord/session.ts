@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { ChatParts } from "../adapter.ts";
 import { createPace } from "../shared/pace.ts";
+import { createBots } from "../shared/bots.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
 import { createInteractionReplies } from "./interaction-replies.ts";
@@ -39,6 +40,8 @@ export interface SessionParts extends ChatParts {
   people: DiscordPeople;
   /** Ids of the servers that are served, where they are configured. */
   guilds: readonly string[] | undefined;
+  /** Ids of bots and webhooks that may begin an investigation. */
+  bots: readonly string[] | undefined;
   /** Told before the first event. */
   onServed(served: Served): void;
   log: Logger;
@@ -86,6 +89,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     heard: connection,
     served,
     people,
+    bots: createBots(parts.bots, log),
     log,
     quietly,
   });

@@ -20,6 +20,11 @@ export const NOT_KEPT = "I don't have that any more.";
 export const NOT_RECORDED =
   "Couldn't record that: my database isn't answering. Press again in a moment; it counts only once.";
 
+/** To a bot that mentions this one. */
+export function botRefused(setting: string, id: string): string {
+  return `I don't answer other bots. An operator can let this one start investigations: add ${id} to ${setting}.`;
+}
+
 export function unknownAction(action: string): string {
   return `I don't know ${action} in this thread any more.`;
 }

@@ -3,11 +3,13 @@ import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatAdapter, ChatParts, View } from "../adapter.ts";
 import { createPace } from "../shared/pace.ts";
+import { createBots } from "../shared/bots.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
 import { renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
+import { createBotTaker } from "./bots.ts";
 import { slackMessages } from "./encode.ts";
 import { isSilence } from "./errors.ts";
 import { createSlackFiles } from "./files.ts";
@@ -35,6 +37,8 @@ export interface SlackOptions {
   signingSecret?: string | undefined;
   /** With a slash at the end. Default: Slack's own. */
   apiUrl?: string | undefined;
+  /** Ids of bots and apps that may begin an investigation. */
+  bots?: readonly string[] | undefined;
   /** Done or not, a slash command is acknowledged by then. Default 2.4 s. */
   ackMs?: number | undefined;
   log: Logger;
@@ -200,14 +204,17 @@ function connect(
   const doors = createDoors({ ...parts, ...shared, posting, allowLink });
   const readFiles = createSlackFiles({ botToken, apiUrl, log });
   const dropped = createDropped({ posting, allowLink, log });
-  const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard });
+  const appId = () => app ?? source.app();
+  const bots = createBots(parts.bots, log);
+  const hearBot = createBotTaker({ ...shared, app: appId, bots, posting });
+  const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard, hearBot });
   const missed = createBackfill({ api, team: workspace.team, queries, hear: messages.hear, log });
   const take = createEntrance({
     messages,
     interactions: createInteractions({ ...shared, allowLink, show }),
     doors,
     teams: new Set([workspace.team]),
-    app: () => app ?? source.app(),
+    app: appId,
     onDropped: dropped.tell,
     log,
     quietly: createQuietLog(log),

@@ -1,11 +1,10 @@
-import * as z from "zod";
 import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
 import { newestOf, readEarlier } from "../shared/earlier.ts";
 import { answerWithin, type Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
-import { slackFile } from "./files.ts";
 import { accountOf, type Place, type Workspace } from "./place.ts";
-import { wordsOfAttachments, wordsOfBlocks } from "./read-blocks.ts";
+import { wordsOfAttachments } from "./read-blocks.ts";
+import { isSpoken, joined, nameOfBot, type Shown, shown, textOfBot } from "./read-shown.ts";
 import { readSlackText } from "./text.ts";
 
 /** Slack gives a thread's oldest messages first, at most so many at once; the newest may take several requests. */
@@ -13,31 +12,6 @@ const PAGE = 200;
 const MAX_PAGES = 5;
 /** Different people whose names are looked up. */
 const MAX_NAMES = 10;
-
-/** A message as it is read back: a person's, a bot's, or one of Slack's own (`subtype`). */
-const shown = z.object({
-  ts: z.string().regex(/^\d+\.\d+$/),
-  user: z.string().optional(),
-  text: z.string().default("").catch(""),
-  user_team: z.string().optional().catch(undefined),
-  team: z.string().optional().catch(undefined),
-  subtype: z.string().optional().catch(undefined),
-  bot_id: z.string().optional().catch(undefined),
-  username: z.string().optional().catch(undefined),
-  bot_profile: z.object({ name: z.string() }).optional().catch(undefined),
-  blocks: z.unknown().optional(),
-  attachments: z.unknown().optional(),
-  files: z.array(slackFile).default([]).catch([]),
-});
-type Shown = z.infer<typeof shown>;
-
-/** Kinds of message that say something; the others are Slack's own, as that somebody joined. */
-const SPOKEN: ReadonlySet<string> = new Set([
-  "bot_message",
-  "file_share",
-  "thread_broadcast",
-  "me_message",
-]);
 
 export interface EarlierParts {
   api: Api;
@@ -122,11 +96,6 @@ function tsOf(post: string): string | undefined {
   return /^msg:(\d+\.\d+)(?::edit:[\d.]+)?$/.exec(post)?.[1];
 }
 
-function isSpoken({ subtype, user, bot_id }: Shown, { botUser, botId }: Workspace): boolean {
-  const isOurs = user === botUser || (bot_id !== undefined && bot_id === botId);
-  return !isOurs && (subtype === undefined || SPOKEN.has(subtype));
-}
-
 async function messagesOf(
   read: readonly Shown[],
   asked: string,
@@ -149,8 +118,7 @@ async function messagesOf(
     };
     if (each.bot_id !== undefined || each.user === undefined) {
       const text = await readSlackText(textOfBot(each), reader);
-      const name = each.username ?? each.bot_profile?.name ?? "app";
-      return { ...base, name, account: undefined, text: joined(text, attached) };
+      return { ...base, name: nameOfBot(each), account: undefined, text: joined(text, attached) };
     }
     const { user } = each;
     return {
@@ -164,16 +132,6 @@ async function messagesOf(
   const all = await Promise.all(messages);
   // The question itself is told as what it is; what it forwards is not its author's word.
   return all.filter(({ id, attached }) => id !== `msg:${asked}` || attached !== undefined);
-}
-
-/** With blocks the text is only what notifications show, and often says less. */
-function textOfBot({ text, blocks }: Shown): string {
-  const shownText = wordsOfBlocks(blocks);
-  return shownText.includes(text) ? shownText : joined(text, shownText);
-}
-
-function joined(...texts: string[]): string {
-  return texts.filter((text) => text.trim() !== "").join("\n");
 }
 
 function explain(error: unknown): string | undefined {

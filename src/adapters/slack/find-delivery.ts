@@ -3,7 +3,7 @@ import type { Place, Workspace } from "./place.ts";
 import * as z from "zod";
 
 /** Marks our messages, so that one whose response was lost is found again. */
-const EVENT_TYPE = "watchkeeper";
+export const EVENT_TYPE = "watchkeeper";
 
 /** An earlier attempt's messages are looked for among those of this age first, then in the whole thread. */
 const RECENTLY_MS = 3_600_000;

@@ -32,6 +32,8 @@ export interface MessageParts {
   /** Tells a person alone, in the thread; never fails. */
   tell(place: Place, user: string, text: string): Promise<void>;
   onHeard(place: Place): void;
+  /** Takes what no person wrote. */
+  hearBot(event: unknown): Promise<void>;
   log: Logger;
 }
 
@@ -110,7 +112,7 @@ export function createMessages(parts: MessageParts) {
       const change = tryChange(event);
       if (change !== undefined) return takeChange(change);
       const said = eventSchema.safeParse(event).data;
-      if (said === undefined || !isPersons(said, botUser)) return;
+      if (said === undefined || !isPersons(said, botUser)) return parts.hearBot(event);
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
       const isReply = place.root !== said.ts;
       const isAddressed = isForUs(said);

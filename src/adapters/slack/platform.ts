@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { baseUrl, fromEnv, secretText } from "../../core/settings.ts";
+import { baseUrl, fromEnv, fromYaml, secretText } from "../../core/settings.ts";
 import { definePlatform } from "../platform.ts";
 
 /** Slack: turned on by its bot's token. */
@@ -30,6 +30,21 @@ export const slack = definePlatform({
       // The SDK puts method names right behind it.
       baseUrl.transform((url) => url.replace(/\/*$/, "/")).optional(),
       "The API's address, if not Slack's own.",
+    ),
+    bots: fromYaml(
+      "slack.bots",
+      z
+        .array(
+          z
+            .string()
+            .regex(
+              /^[ABUW][A-Z0-9]+$/,
+              "expected the id of an app or bot, such as A0ALERT or B0ALERT",
+            ),
+        )
+        .optional(),
+      "Ids of Slack apps (`A…`) and bots (`B…`, a webhook has one too, or `U…`) whose messages start an investigation that only reads. See [Alerts that start an investigation](slack.md#alerts-that-start-an-investigation).",
+      { unset: "none" },
     ),
   }),
   check(isSet): Record<string, string> {

@@ -138,6 +138,11 @@ async function contentOf(
     return { kind: "stop", actor, ...(run !== undefined && { run }) };
   }
   const whole = await aside.hide(inbound.text);
+  if (inbound.kind === "text" && inbound.app === true) {
+    const text = capText(cleanText(whole), MAX_TEXT_BYTES);
+    const { address = {} } = inbound;
+    return { kind: "message", actor, app: true, text, address };
+  }
   const reading = read(whole);
   if (inbound.kind === "edited") {
     const text = capText(whole, MAX_TEXT_BYTES);

@@ -15,7 +15,7 @@ import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
 import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
-import { askerIn, type Call, isReader } from "../../thread/state.ts";
+import { askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
@@ -68,7 +68,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   const asIs = await mayRun(ctx, call, { args: call.args }, signal);
-  if (asIs.kind === "deny") return blocked(asIs.why);
+  if (asIs.kind === "deny") return isBeyondApps(ctx, call) ? { kind: "beyond" } : blocked(asIs.why);
   const undone = undoneBy(ctx, call);
   // A tool said how to take back what it did; nobody wrote that.
   const by = undone === undefined ? "person" : "bot";
@@ -88,7 +88,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
   const isRead = prepared.effect === "read" && decision.kind === "allow";
-  if (!isRead && isReader(ctx.thread.runs.get(call.run))) return { kind: "beyond" };
+  if (!isRead && mayOnlyRead(ctx.thread.runs.get(call.run))) return { kind: "beyond" };
   // A press alone takes nothing back: its card comes first, also where policy would not ask.
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
   if (decision.kind === "allow" && undone === undefined && frozen === undefined) {
@@ -134,6 +134,15 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     reason,
     place,
   };
+}
+
+/** It was refused to the bot that began the run, and people may ask for it. */
+function isBeyondApps({ thread, parts }: ThreadContext, { run, tool, args }: Call): boolean {
+  const { dispatcher } = parts;
+  const isApps = thread.runs.get(run)?.started.app !== undefined;
+  return (
+    isApps && dispatcher.find(tool) !== undefined && dispatcher.effectOf(tool, args) !== "read"
+  );
 }
 
 /** Times are meant by the asker's clock. */

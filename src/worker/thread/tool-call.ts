@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
-import { argsOf, askerIn, type Call, isReader } from "../../thread/state.ts";
+import { argsOf, askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
 import { begunOf } from "../../queries/outgoing.ts";
 import { isAgent } from "../../core/people.ts";
 import type { ToolResult } from "../../core/tool-call.ts";
@@ -58,7 +58,7 @@ export function runTool(ctx: ThreadContext, call: Call, done: () => void = () =>
         signal,
         startedAt: call.started?.at ?? ctx.now(),
         asker: askerOf(ctx, call),
-        readsOnly: isReader(ctx.thread.runs.get(call.run)),
+        readsOnly: mayOnlyRead(ctx.thread.runs.get(call.run)),
         keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
         artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
         permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),

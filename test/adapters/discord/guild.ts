@@ -21,6 +21,9 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
     discord.addMember(guild, user, { pending: name === "gus" });
   }
   const channel = discord.addChannel(guild, { name: "ops" });
+  const listed = discord.addUser({ name: "pager", bot: true });
+  const stranger = discord.addUser({ name: "stranger", bot: true });
+  for (const each of [listed, stranger]) discord.addMember(guild, each);
   const threadOf = (key: JournalKey) => discord.channel(key.split(":").at(-1) ?? "");
   /** As people read it: without the backslashes that keep Markdown from being markup. */
   const textOf = (message: Parameters<FakeDiscord["textOf"]>[0]) =>
@@ -70,6 +73,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       const adapter = createDiscord({
         token: discord.token,
         apiUrl: discord.apiUrl,
+        bots: [listed.id],
         log: pino({ level: "silent" }),
       });
       return { adapter, start: adapter.start, stop: adapter.stop };
@@ -92,6 +96,20 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       const root = discord.say(pager, channel, "", { webhook: true, embeds });
       discord.say(users.bob, channel, comment, { replyTo: root });
       const id = discord.say(users[who], channel, text, { mention: true });
+      for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
+        if (discord.threadOf(id) !== undefined) break;
+      }
+      return `discord:${guild.id}:${id}`;
+    },
+    async alert(text, { listed: isListed, mention = false, thread }) {
+      const author = isListed ? listed : stranger;
+      const at = thread === undefined ? channel : threadOf(thread);
+      const id = discord.say(author, at, mention ? text : "", {
+        mention,
+        embeds: [{ type: "rich", title: text }],
+      });
+      if (thread !== undefined) return thread;
+      if (!isListed) return `discord:${guild.id}:${channel.id}`;
       for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }

@@ -17,6 +17,9 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
   };
   const channel = slack.addChannel({ name: "ops", members: Object.values(users) });
   const rootOf = (key: JournalKey) => key.split(":").at(-1) ?? "";
+  const listed = slack.addUser({ name: "pager", standing: "bot" });
+  const stranger = slack.addUser({ name: "stranger", standing: "bot" });
+  for (const each of [listed, stranger]) slack.join(channel, each);
   const inThread = (key: JournalKey) => slack.messages(channel, rootOf(key));
 
   async function find(key: JournalKey, label: string, on: string): Promise<FakeMessage> {
@@ -69,6 +72,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
         appToken: slack.appToken,
         signingSecret: undefined,
         apiUrl: slack.apiUrl,
+        bots: [`B${listed.id}`],
         log: pino({ level: "silent" }),
       });
       return { adapter, start: adapter.start, stop: adapter.stop };
@@ -90,6 +94,13 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       slack.say(users.bob, channel, typed(comment), { thread });
       slack.say(users[who], channel, typed(text), { thread, mention: true });
       return `slack:${slack.team.id}:${channel.id}:${thread}`;
+    },
+    async alert(text, { listed: isListed, mention = false, thread }) {
+      const attachments = [{ fallback: text, title: text }];
+      const words = mention ? text : "";
+      const more = { mention, ...(thread !== undefined && { thread: rootOf(thread) }) };
+      const ts = slack.say(isListed ? listed : stranger, channel, words, { attachments, ...more });
+      return thread ?? `slack:${slack.team.id}:${channel.id}:${ts}`;
     },
     async write(key, who, text) {
       slack.say(users[who], channel, typed(text), { thread: rootOf(key) });

@@ -18,16 +18,23 @@ export async function requestersOf(
   signal: AbortSignal = NEVER_ABORTED,
 ): Promise<Requester[]> {
   const { parts, thread } = ctx;
-  const accounts = new Set([...(thread.runs.get(run)?.principals ?? []), ...editors]);
+  const { principals = [], started } = thread.runs.get(run) ?? {};
+  const accounts = new Set([...principals, ...editors]);
   const groups = new Set(groupsIn(parts.access, parts.policy));
   const there = peopleOf(ctx, signal);
-  return Promise.all(
+  const people = await Promise.all(
     [...accounts].map(async (account) => ({
       account,
       membership: await membershipOf(ctx, account, there),
       groups: await groupsOf(account, groups, there),
     })),
   );
+  return started?.app === undefined ? people : [listedBot(started.app), ...people];
+}
+
+/** Whom the platform's configuration lists is not looked up: it is a bot, whatever the platform says. */
+function listedBot(account: string): Requester {
+  return { account, membership: "bot", groups: [], isListed: true };
 }
 
 /**
@@ -64,7 +71,7 @@ export async function tellingFor(
   const unknown = () =>
     [
       ...(first ? run.started.principals : []),
-      ...modelRun.unseen.map(({ actor }) => actor.account),
+      ...modelRun.unseen.filter(({ app }) => app !== true).map(({ actor }) => actor.account),
     ].filter((account) => !memberships.has(account));
   // Others may write during the look-up: go on until every author in the request is known.
   for (let accounts = unknown(); accounts.length > 0; accounts = unknown()) {
