@@ -230,6 +230,8 @@ export interface Delivery {
   readArtifact?(id: string): Promise<Uint8Array>;
   /** Of a run's progress: its Stop button stops that run. */
   run?: string;
+  /** Of a run's progress: the account that asked. */
+  asker?: string;
   /**
    * The delivery that may have opened progress for this answer, in a message that nobody recorded: look for that one too,
    * and delete it.

@@ -3,6 +3,7 @@ import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { ChatParts } from "../adapter.ts";
+import { renderProgress } from "../render/progress.ts";
 import { createPace } from "../shared/pace.ts";
 import { createBots } from "../shared/bots.ts";
 import { createProgressBoard, type ProgressBoard } from "../shared/progress-board.ts";
@@ -141,12 +142,11 @@ export async function openSession(parts: SessionParts): Promise<Session> {
 
 function createBoard(posting: Posting, log: Logger): ProgressBoard<Place> {
   return createProgressBoard<Place>({
-    async show(place, ref, told) {
-      const [message] = discordMessages(told);
+    async show(place, ref, progress) {
+      const [message] = discordMessages(await renderProgress(progress, isWithin(place)));
       return message === undefined || posting.edit(place, ref, message);
     },
     threadOf: keyOf,
-    allowLink: isWithin,
     postCounts: true,
     log,
   });

@@ -149,6 +149,12 @@ export function stillWords(calls: number): string {
     : `Still looking into it: ${counted(calls, "check")} so far`;
 }
 
+/** The same as a task of a plan. */
+export function modelTask({ step, draft }: { step: number; draft: string }): string {
+  if (draft !== "") return "Writing the answer";
+  return step > 1 ? "Thinking it over" : "Deciding what to check";
+}
+
 /** What a model is doing: `thinking`, `writing · step 3`. */
 export function modelWords({ step, draft }: { step: number; draft: string }): string {
   return `${draft === "" ? "thinking" : "writing"}${step > 1 ? ` · step ${step}` : ""}`;

@@ -2,8 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { MessageRef, Progress } from "../adapter.ts";
-import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
-import { createRunProgress, renderProgress, type RunProgress } from "../render/progress.ts";
+import { createRunProgress, type RunProgress } from "../render/progress.ts";
 
 /**
  * Slack lets an app edit about 50 messages a minute (chat.update, tier 3); Discord documents no fixed limit for edits,
@@ -30,10 +29,9 @@ interface Live<Place> {
 }
 
 export interface ProgressBoardParts<Place> {
-  /** Edits the message. False when it is gone. */
-  show(place: Place, ref: MessageRef, rendered: RenderedMessage): Promise<boolean>;
+  /** Brings the message up to date. False when it is gone. */
+  show(place: Place, ref: MessageRef, progress: RunProgress): Promise<boolean>;
   threadOf(place: Place): string;
-  allowLink(place: Place): AllowLink;
   /** True: what was just posted counts as an edit. */
   postCounts: boolean;
   log: Logger;
@@ -41,7 +39,7 @@ export interface ProgressBoardParts<Place> {
 
 /** The messages in which runs show what they do. Disposable: what cannot be shown is dropped. */
 export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
-  const { show, threadOf, allowLink, postCounts, log } = parts;
+  const { show, threadOf, postCounts, log } = parts;
   const lives = new LRUCache<MessageRef, Live<Place>>({
     max: MAX_LIVES,
     dispose: ({ timer }) => clearTimeout(timer),
@@ -77,9 +75,8 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
     live.news = false;
     count(live.place);
     try {
-      const rendered = await renderProgress(live.progress, allowLink(live.place));
       // A message that somebody deleted would be asked for at every step.
-      if (lives.get(ref) === live && !(await show(live.place, ref, rendered))) over.set(ref, true);
+      if (!(await show(live.place, ref, live.progress))) over.set(ref, true);
     } catch (error) {
       if (isBotError(error, "PLATFORM_REFUSED")) over.set(ref, true);
       count(live.place, Math.max(INTERVAL_MS, pauseMsOf(error)));
@@ -99,21 +96,21 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
       place: Place,
       soFar: readonly Progress[],
       run: string | undefined,
-      post: (rendered: RenderedMessage) => Promise<MessageRef>,
+      post: (progress: RunProgress) => Promise<MessageRef>,
     ): Promise<MessageRef> {
       const progress = createRunProgress(Date.now, run);
       for (const update of soFar) progress.note(update);
-      const ref = await post(await renderProgress(progress, allowLink(place)));
+      const ref = await post(progress);
       if (stopped || over.has(ref) || lives.has(ref)) return ref;
       enter(place, ref, progress);
       if (postCounts) count(place);
       return ref;
     },
-    /** Shows the newest state, at most every 1.2 s in one thread. */
-    note(place: Place, ref: MessageRef, update: Progress): void {
+    /** Shows the newest state, at most every 1.2 s in one thread; without an update, though nothing is new. */
+    note(place: Place, ref: MessageRef, update?: Progress): void {
       if (stopped || over.has(ref)) return;
       const live = lives.get(ref) ?? enter(place, ref, createRunProgress());
-      if (!live.progress.note(update)) return;
+      if (update !== undefined && !live.progress.note(update)) return;
       live.news = true;
       schedule(ref, live);
     },

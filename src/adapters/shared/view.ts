@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
 import { renderCard, type RenderedCard } from "../render/card.ts";
 import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
+import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { isBotError } from "../../core/errors.ts";
 import { plainer, plainerCard, unshown } from "../render/plainer.ts";
@@ -28,6 +29,8 @@ export interface ChatViewParts<Place, Message> {
   allowLink: AllowLink;
   /** The messages that say it, at least one. */
   encode(rendered: RenderedMessage): readonly Message[];
+  /** Shows a run's progress in a form of the platform's own; undefined: it is an ordinary message. */
+  beginPlan?(progress: RunProgress, delivery: Delivery): Promise<MessageRef | undefined>;
   /** The same so that it notifies nobody, where the platform has that. */
   quietly?(message: Message): Message;
   /** The one message that shows a card. */
@@ -193,7 +196,15 @@ function progressIn<Place, Message>(
   place: Place,
   parts: ChatViewParts<Place, Message>,
 ): Pick<View, "openProgress" | "progress"> {
-  const { posting, board, encode, quietly = (message) => message, sign, log } = parts;
+  const { posting, board, encode, quietly = (message) => message, sign, allowLink, log } = parts;
+
+  async function postProgress(progress: RunProgress, delivery: Delivery): Promise<MessageRef> {
+    const planned = await parts.beginPlan?.(progress, delivery);
+    if (planned !== undefined) return planned;
+    // Progress is one message, whatever it holds.
+    const [message] = encode(await renderProgress(progress, allowLink)).map(quietly);
+    return posting.put(place, message === undefined ? [] : [message], delivery);
+  }
 
   /** An ornament: what is refused goes with the answer. */
   function withdraw(opened: MessageRef): void {
@@ -205,10 +216,7 @@ function progressIn<Place, Message>(
     async openProgress(delivery, soFar) {
       // Its steps may all have been told to another process.
       if (delivery.run !== undefined) sign.works(place, delivery.run);
-      return board.begin(place, soFar, delivery.run, (rendered) =>
-        // Progress is one message, whatever it holds.
-        posting.put(place, encode(rendered).slice(0, 1).map(quietly), delivery),
-      );
+      return board.begin(place, soFar, delivery.run, (told) => postProgress(told, delivery));
     },
 
     progress(update, opened) {

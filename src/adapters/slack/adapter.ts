@@ -7,6 +7,7 @@ import { createBots } from "../shared/bots.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
 import { renderText } from "../render/message.ts";
+import { renderProgress } from "../render/progress.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
 import { createBotTaker } from "./bots.ts";
@@ -21,6 +22,7 @@ import { appOf, checkApp, identify } from "./identity.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
+import { createPlanStreams } from "./plan-stream.ts";
 import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
@@ -41,6 +43,8 @@ export interface SlackOptions {
   bots?: readonly string[] | undefined;
   /** Done or not, a slash command is acknowledged by then. Default 2.4 s. */
   ackMs?: number | undefined;
+  /** For so long progress is a plan that grows, then an edited message. Default: as long as Slack lets it. */
+  maxStreamMs?: number | undefined;
   log: Logger;
 }
 
@@ -166,24 +170,8 @@ function connect(
 ): Connected {
   const { botToken, apiUrl, log, inbox, queries, app } = parts;
   const people = createPeople(api, workspace);
-  const pace = createPace({ platform: "Slack", isSilence, log });
-  const posting = createPosting(api, workspace, pace);
-  const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
-  const board = createProgressBoard<Place>({
-    async show(place, ref, told) {
-      const [message] = slackMessages(told);
-      return message === undefined || posting.edit(place, ref, message);
-    },
-    threadOf: (place) => keyOf(workspace.team, place),
-    allowLink: () => allowLink,
-    postCounts: false,
-    log,
-  });
-  const sign = createSign<Place>({
-    keyOf: (place) => keyOf(workspace.team, place),
-    show: createStatus(api, log),
-    renewMs: STATUS_MS,
-  });
+  const showing = createShowing(api, workspace, parts);
+  const { posting, allowLink, board, streams, sign } = showing;
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
@@ -227,12 +215,45 @@ function connect(
     begin: async (channel, text) =>
       keyOf(workspace.team, { channel, root: await doors.begin(channel, text) }),
     viewOf: (place) =>
-      createView(place, { ...shown, posting, board, sign, onConclusion, allowLink }),
+      createView(place, { ...shown, posting, streams, board, sign, onConclusion, allowLink }),
     readAgain: missed.begin,
     async stop() {
       board.stop();
+      streams.stop();
       sign.stop();
       await Promise.all([source.stop(), missed.stop()]);
     },
   };
+}
+
+/** What shows a thread, and what it is doing. */
+function createShowing(api: Api, workspace: Workspace, { maxStreamMs, log }: SlackOptions) {
+  const status = createStatus(api, log);
+  const streams = createPlanStreams({
+    api,
+    sessionOf: status.sessionOf,
+    renew: (place, ref) => board.note(place, ref),
+    maxStreamMs: maxStreamMs,
+    log,
+  });
+  const pace = createPace({ platform: "Slack", isSilence, log });
+  const posting = createPosting(api, workspace, pace, streams.end);
+  const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
+  const board = createProgressBoard<Place>({
+    async show(place, ref, progress) {
+      const planned = await streams.append(ref, progress);
+      if (planned !== "plain") return planned === "shown";
+      const [message] = slackMessages(await renderProgress(progress, allowLink));
+      return message === undefined || posting.edit(place, ref, message);
+    },
+    threadOf: (place) => keyOf(workspace.team, place),
+    postCounts: false,
+    log,
+  });
+  const sign = createSign<Place>({
+    keyOf: (place) => keyOf(workspace.team, place),
+    show: status.show,
+    renewMs: STATUS_MS,
+  });
+  return { posting, streams, board, sign, allowLink };
 }

@@ -1,5 +1,6 @@
 import type { Api } from "./api.ts";
 import type { Place, Workspace } from "./place.ts";
+import { streamOf } from "./plan-stream.ts";
 import * as z from "zod";
 
 /** Marks our messages, so that one whose response was lost is found again. */
@@ -19,14 +20,18 @@ const marked = z.object({
   ts: z.string(),
   user: z.string().optional(),
   bot_id: z.string().optional(),
-  metadata: z.object({
-    event_type: z.literal(EVENT_TYPE),
-    event_payload: z.object({ id: z.string(), part: z.number() }),
-  }),
+  metadata: z
+    .object({
+      event_type: z.literal(EVENT_TYPE),
+      event_payload: z.object({ id: z.string(), part: z.number() }),
+    })
+    .optional()
+    .catch(undefined),
+  blocks: z.array(z.unknown()).catch([]),
 });
 
 /**
- * The timestamps of our messages in the thread that are parts of this delivery, by part. Of a thread with more than 1 000
+ * Our messages in the thread that are parts of this delivery, by part, as they are referred to. Of a thread with more than 1 000
  * messages only the newest hour and the first 1 000 are looked at.
  * @throws what `Api.ask` throws
  */
@@ -41,8 +46,10 @@ export async function findDelivery(
     for await (const message of messagesOf(api, place, oldest.toFixed(6))) {
       const { data } = marked.safeParse(message);
       if (data === undefined || (data.user !== botUser && data.bot_id !== botId)) continue;
-      const { event_payload: payload } = data.metadata;
-      if (payload.id === id) found.set(payload.part, data.ts);
+      const payload = data.metadata?.event_payload;
+      if (payload?.id === id) found.set(payload.part, data.ts);
+      const stream = streamOf(data.ts, data.blocks, id);
+      if (stream !== undefined) found.set(0, stream);
     }
     if (found.size > 0) break;
   }

@@ -16,6 +16,7 @@ import { findDelivery, markOf } from "./find-delivery.ts";
 import { DELETED, ROOT_GONE } from "./phrases.ts";
 import { REFUSED_MS, refusalCode } from "./errors.ts";
 import type { Place, Workspace } from "./place.ts";
+import { isStream, type PlanStreams, timestampOf } from "./plan-stream.ts";
 
 /** The message is gone, or can't be edited any more. */
 const LOST: ReadonlySet<string> = new Set([
@@ -38,6 +39,9 @@ export interface Posting extends ChatPosting<Place, SlackMessage> {
     messages: readonly SlackMessage[],
   ): Promise<MessageRef | undefined>;
 }
+
+/** When a stream that Slack lets wait is taken away, where it does not say. */
+const AGAIN_MS = 30_000;
 
 /** Nothing that we post pings, unfurls, or is read as markup. */
 const QUIET = { unfurl_links: false, unfurl_media: false, mrkdwn: false } as const;
@@ -76,6 +80,11 @@ async function inBlocks<T>(
   }
 }
 
+/** For what nobody waits for. */
+function later({ retryAfterMs = AGAIN_MS }: BotError, request: () => Promise<void>): void {
+  setTimeout(() => void request().catch(() => {}), retryAfterMs).unref();
+}
+
 type Where = Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> & {
   isUrgent?: boolean | undefined;
 };
@@ -83,7 +92,7 @@ type Where = Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> & {
 type Sender = ReturnType<typeof createSender>;
 
 /** One message at a time. */
-function createSender(api: Api, pace: Pace) {
+function createSender(api: Api, pace: Pace, endStream: PlanStreams["end"]) {
   /** Threads without a first message: when that was noticed, and which message must still be removed from the channel. */
   const gone = new LRUCache<string, { at: number; stray: string | undefined }>({ max: MAX_GONE });
 
@@ -100,7 +109,7 @@ function createSender(api: Api, pace: Pace) {
   async function checkRoot(channel: string, root: string): Promise<void> {
     const seen = gone.get(`${channel} ${root}`);
     if (seen === undefined || performance.now() - seen.at > GONE_MS) return;
-    if (seen.stray !== undefined) await remove(channel, seen.stray);
+    if (seen.stray !== undefined) await remove({ channel, root }, seen.stray);
     seen.stray = undefined;
     throw new BotError("PLATFORM_REFUSED", ROOT_GONE, {
       retryAfterMs: REFUSED_MS,
@@ -133,11 +142,17 @@ function createSender(api: Api, pace: Pace) {
     return put;
   }
 
-  async function remove(channel: string, ts: string): Promise<void> {
+  async function remove(place: Place, part: string): Promise<void> {
+    const { channel } = place;
+    const ts = timestampOf(part);
     try {
+      // Slack deletes no stream that is open.
+      if (isStream(part)) await endStream(place, part);
       await ask("chat.delete", { channel }, (client) => client.chat.delete({ channel, ts }));
     } catch (error) {
       if (refusalCode(error) === "message_not_found") return;
+      if (isStream(part) && isBotError(error, "PLATFORM_RATE_LIMITED"))
+        return later(error, () => remove(place, part));
       if (!KEPT.has(refusalCode(error) ?? "")) throw error;
       // Later messages must not wait for ever.
       await ask("chat.update", { channel }, (client) =>
@@ -147,11 +162,15 @@ function createSender(api: Api, pace: Pace) {
   }
 
   async function edit(
-    { channel }: Place,
-    ts: string,
+    place: Place,
+    part: string,
     message: SlackMessage,
     isUrgent?: boolean,
   ): Promise<boolean> {
+    const { channel } = place;
+    const ts = timestampOf(part);
+    // Slack edits no stream that is open.
+    if (isStream(part)) await endStream(place, part);
     try {
       await inBlocks(message, (shown) =>
         ask("chat.update", { channel, isUrgent }, (client) =>
@@ -168,8 +187,13 @@ function createSender(api: Api, pace: Pace) {
   return { ask, checkRoot, post, postIn, remove, edit };
 }
 
-export function createPosting(api: Api, workspace: Workspace, pace: Pace): Posting {
-  const { ask, checkRoot, post, postIn, remove, edit } = createSender(api, pace);
+export function createPosting(
+  api: Api,
+  workspace: Workspace,
+  pace: Pace,
+  endStream: PlanStreams["end"],
+): Posting {
+  const { ask, checkRoot, post, postIn, remove, edit } = createSender(api, pace, endStream);
   // An attempt that timed out may still post.
   const inTurn = createTurns<string>();
 
@@ -190,14 +214,14 @@ export function createPosting(api: Api, workspace: Workspace, pace: Pace): Posti
             const metadata = markOf(delivery.id, part);
             return post(place.channel, message, { thread_ts: place.root, metadata, isUrgent });
           },
-          remove: (ts) => remove(place.channel, ts),
+          remove: (part) => remove(place, part),
         });
       }),
 
     async remove(place, ref) {
       for (const part of partsOf(ref)) {
         const [ts = "", channel = place.channel] = part.split("/").toReversed();
-        if (channel !== EPHEMERAL && ts !== "") await remove(channel, ts);
+        if (channel !== EPHEMERAL && ts !== "") await remove({ ...place, channel }, ts);
       }
     },
 

@@ -45,7 +45,7 @@ type Ask = (client: webApi.WebClient) => Promise<unknown>;
  * Shows what a thread is doing, in order, without being waited for: nothing depends on it. A way that the workspace does not
  * have is tried once; where it has no status line at all, the thread's first message gets 👀, and ✅ once it is answered.
  */
-export function createStatus(api: Api, log: Logger): (place: Place, status: ThreadStatus) => void {
+export function createStatus(api: Api, log: Logger) {
   const inTurn = createTurns<string>();
   /** The methods that this workspace does not have. */
   const off = new Set<string>();
@@ -96,5 +96,13 @@ export function createStatus(api: Api, log: Logger): (place: Place, status: Thre
     if (!isRenewal && off.has(SESSION) && off.has(WORDS)) await react(place, status);
   }
 
-  return (place, status) => void inTurn(`${place.channel} ${place.root}`, () => set(place, status));
+  return {
+    show: (place: Place, status: ThreadStatus) =>
+      void inTurn(`${place.channel} ${place.root}`, () => set(place, status)),
+    /** The session as it was shown last; undefined: by no one here, or there are none. */
+    sessionOf({ channel, root }: Place): string | undefined {
+      const status = off.has(SESSION) ? undefined : shown.get(`${channel} ${root}`);
+      return status && SESSIONS[status];
+    },
+  };
 }

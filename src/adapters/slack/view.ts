@@ -11,12 +11,14 @@ import { slackImages } from "./images.ts";
 import { createEarlier } from "./earlier.ts";
 import { type Place, tryAccount, type Workspace } from "./place.ts";
 import { isPaged } from "./tables.ts";
+import type { PlanStreams } from "./plan-stream.ts";
 import type { Posting } from "./posting.ts";
 
 export interface ViewParts {
   api: Api;
   workspace: Workspace;
   posting: Posting;
+  streams: PlanStreams;
   board: ProgressBoard<Place>;
   sign: ThreadSign<Place>;
   onConclusion(place: Place, sentence: string): void;
@@ -34,6 +36,7 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
   return createChatView(place, {
     ...parts,
     encode: slackMessages,
+    beginPlan: (progress, delivery) => parts.streams.begin(place, progress, delivery),
     encodeCard: slackCard,
     isPaged,
     imageMessages: async (images) => [await slackImages(api, images)],

@@ -44,8 +44,14 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
   const { view, run } = step;
   return showOn(ctx, step, workKey.progress(view), signal, async (shown) => {
     const { isRetry } = attemptsAt(ctx, view);
-    const name = run.started.run;
-    const delivery = { id: progressId(name), isRetry: isRetry(run.started.id), run: name };
+    const { id, run: name, principals } = run.started;
+    const [asker] = principals;
+    const delivery = {
+      id: progressId(name),
+      isRetry: isRetry(id),
+      run: name,
+      ...(asker !== undefined && { asker }),
+    };
     const ref = await shown.openProgress?.(delivery, progressOf(run));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
     return {

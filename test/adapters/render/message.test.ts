@@ -6,6 +6,7 @@ import {
   type RenderedMessage,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
+import { planOf } from "../../../src/adapters/render/plan.ts";
 import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
@@ -297,5 +298,24 @@ describe("what is pressed and sent", () => {
     "other:approve:a1:1",
   ])("%j is no button of ours", (id) => {
     expect(readButtonAction(id)).toBeUndefined();
+  });
+
+  test("is a plan of tasks too: how each ended, and what there is no room for counted", () => {
+    const log = createRunProgress();
+    for (let at = 0; at < 30; at += 1) {
+      const call = `r1.t${at}`;
+      log.note({ kind: "tool_started", call, tool: "uptime", args: { name: "a" } });
+      const outcome = at === 1 ? "unknown" : at === 2 ? "cancelled" : "ok";
+      if (at < 29) log.note({ kind: "tool_finished", call, tool: "uptime", outcome, ms: 5 });
+    }
+    const { title, tasks } = planOf(log);
+    expect(title).toBe("Still looking into it: 30 checks so far");
+    expect(tasks).toHaveLength(26);
+    expect(tasks.slice(0, 3)).toEqual([
+      { id: "r1.t0", title: "uptime name=a · 5 ms", status: "complete" },
+      { id: "r1.t1", title: "uptime name=a · unknown · 5 ms", status: "error" },
+      { id: "r1.t2", title: "uptime name=a · cancelled · 5 ms", status: "error" },
+    ]);
+    expect(tasks.at(-1)).toEqual({ id: "more", title: "… 5 more", status: "in_progress" });
   });
 });

@@ -15,14 +15,13 @@ afterEach(() => {
 async function open(...errors: (BotError | undefined)[]) {
   const texts: string[] = [];
   const board = createProgressBoard<string>({
-    async show(_place, _ref, told) {
-      texts.push(JSON.stringify(told));
+    async show(_place, _ref, progress) {
+      texts.push(progress.draft);
       const error = errors.shift();
       if (error !== undefined) throw error;
       return true;
     },
     threadOf: (place) => place,
-    allowLink: () => () => false,
     postCounts: true,
     log: pino({ level: "silent" }),
   });

@@ -314,7 +314,8 @@ test("what takes longer has words in the status line, which go with the next mes
   const { slack, ops } = bot;
   const log = pino({ level: "silent" });
   const { botToken: token, apiUrl } = slack;
-  const show = createStatus(createApi({ token, apiUrl, variable: "SLACK_BOT_TOKEN", log }), log);
+  const api = createApi({ token, apiUrl, variable: "SLACK_BOT_TOKEN", log });
+  const { show } = createStatus(api, log);
   const place = { channel: ops.id, root };
   show(place, "working");
   show(place, "working");

@@ -235,7 +235,7 @@ function characters(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return Object.entries(value).reduce((sum, [name, child]) => {
     const isText = typeof child === "string";
-    if (isText && !["text", "url", "value", "fallback"].includes(name)) return sum;
+    if (isText && !["text", "title", "url", "value", "fallback"].includes(name)) return sum;
     return sum + characters(child);
   }, 0);
 }

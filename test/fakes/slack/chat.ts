@@ -7,6 +7,7 @@ import { unreadyFiles } from "./uploads.ts";
 import { pingsOf } from "./visible.ts";
 import {
   findMessage,
+  isStreaming,
   Refusal,
   shownMessage,
   visibleChannel,
@@ -66,7 +67,7 @@ function readContent(world: World, args: Args): Content & { hasText: boolean } {
 }
 
 /** A message of the bot's, not yet anywhere. */
-function ownMessage(world: World, channel: FakeChannel): FakeMessage {
+export function ownMessage(world: World, channel: FakeChannel): FakeMessage {
   return {
     type: "message",
     channel: channel.id,
@@ -85,13 +86,13 @@ function ownMessage(world: World, channel: FakeChannel): FakeMessage {
 }
 
 /** Puts a message where everyone sees it. */
-function put(world: World, message: FakeMessage): void {
+export function put(world: World, message: FakeMessage): void {
   world.messages.push(message);
   for (const what of pingsOf(message)) world.pings.push({ ts: message.ts, what });
   announce(world, message);
 }
 
-function ownStanding(world: World, args: Args, refusal: string): FakeMessage {
+export function ownStanding(world: World, args: Args, refusal: string): FakeMessage {
   const channel = visibleChannel(world, args.need("channel"));
   const message = findMessage(world, channel.id, args.need("ts"));
   if (message === undefined || message.subtype === "tombstone") {
@@ -104,6 +105,7 @@ function ownStanding(world: World, args: Args, refusal: string): FakeMessage {
 
 function update(world: World, args: Args): Data {
   const message = ownStanding(world, args, "cant_update_message");
+  if (isStreaming(world, message)) throw new Refusal("streaming_state_conflict");
   const { text, blocks, hasText } = readContent(world, args);
   if (text.length > MAX_UPDATED_TEXT) throw new Refusal("msg_too_long");
   const metadata = readMetadata(args);
@@ -166,6 +168,7 @@ export function chatMethods(world: World): Methods {
       scopes,
       run(args) {
         const message = ownStanding(world, args, "cant_delete_message");
+        if (isStreaming(world, message)) throw new Refusal("cant_delete_message");
         takeAway(world, message);
         return { channel: message.channel, ts: message.ts };
       },

@@ -1,4 +1,5 @@
 import type { Delivery } from "./delivery.ts";
+import { stopStreams } from "./streams.ts";
 import { announce, announceChange, composed, keepFile, takeAway } from "./posting.ts";
 import type {
   Acknowledgement,
@@ -252,6 +253,7 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
         channel: place.id,
         thread_ts: thread,
         user: idOf(who),
+        streaming_message_ts: stopStreams(world, place.id, thread),
         event_ts: world.nextTs(),
       });
     },

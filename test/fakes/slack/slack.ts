@@ -22,7 +22,14 @@ import type {
 } from "./types.ts";
 import { blocksIn, buttonsOf, textOf, type ShownButton } from "./visible.ts";
 import { createWebApi, type WebApi } from "./web-api.ts";
-import { createWorld, directMessages, idOf, type SharedFile, type World } from "./world.ts";
+import {
+  createWorld,
+  directMessages,
+  idOf,
+  isStreaming,
+  type SharedFile,
+  type World,
+} from "./world.ts";
 
 export type * from "./types.ts";
 
@@ -218,6 +225,16 @@ export class FakeSlack {
   /** The words beside the thread; empty: none. */
   statusLine(channel: Ref, thread: string): string {
     return statusLine(this.#world, idOf(channel), thread);
+  }
+
+  /** Streams that the app ended, by their messages: their followers are notified of that, and of no beginning. */
+  get stoppedStreams(): readonly string[] {
+    return this.#world.stopped;
+  }
+
+  /** What takes chunks now. */
+  openStreams(channel: Ref, thread: string): FakeMessage[] {
+    return this.messages(channel, thread).filter((message) => isStreaming(this.#world, message));
   }
 
   /** The bot's, on this message. */

@@ -54,6 +54,16 @@ export interface FakeMessage {
   client_msg_id?: string;
 }
 
+/** An open message (https://docs.slack.dev/reference/methods/chat.startStream), and what became of it. */
+export interface FakeStream {
+  readonly mode: string;
+  readonly at: number;
+  /** It takes chunks, or bare text: not both. */
+  readonly isChunked: boolean;
+  /** Undefined while it is open. */
+  end: "app" | "user" | undefined;
+}
+
 /** What only one person sees. */
 export interface FakeEphemeral {
   readonly ts: string;
@@ -147,6 +157,8 @@ export interface FakeSlackOptions {
   home?: boolean;
   /** The app is declared an agent. Default true. */
   agent?: boolean;
+  /** A stream is closed so long after its start. Default: the real 300 000. */
+  streamMs?: number;
   /** Chooses which connection an envelope takes. */
   seed?: number;
 }

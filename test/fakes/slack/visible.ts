@@ -76,6 +76,11 @@ function linesOf(block: Data): string[] {
     );
   }
   if (block["type"] === "rich_text") return listOf(block, "elements").flatMap(richLines);
+  if (block["type"] === "plan") {
+    const tasks = listOf(block, "tasks");
+    const lines = tasks.map((task) => `[${string(task, "status")}] ${string(task, "title")}`);
+    return [string(block, "title") ?? "", ...lines];
+  }
   if (block["type"] === "image") return [`Image: ${string(block, "alt_text") ?? ""}`];
   return [...wordsOf(block["text"]), ...listOf(block, "fields").flatMap(wordsOf)];
 }

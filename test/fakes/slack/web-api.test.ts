@@ -1,7 +1,7 @@
 import { webApi } from "@slack/bolt";
 import { describe, expect, test } from "vitest";
 import { BUTTON, clientFor, post, refusal, rich, scene, section, socketApp, WHY } from "./scene.ts";
-import { eventually } from "../../until.ts";
+import { eventually, until } from "../../until.ts";
 
 const TS = "1700000000.000100";
 describe("who may call", () => {
@@ -276,4 +276,43 @@ describe("files", () => {
     const outside = await fetch(url);
     expect([outside.status, outside.headers.get("content-type")]).toEqual([200, "text/html"]);
   });
+});
+
+test("a stream takes chunks of the right form from its app while it is open, and nothing else meanwhile", async () => {
+  const { slack, ana, ops, client } = await scene({ streamMs: 200 });
+  const root = slack.say(ana, ops, "hi");
+  const ask = (method: string, args: Record<string, unknown>) =>
+    refusal(client.apiCall(method, { channel: ops.id, thread_ts: root, ...args }));
+  const task = { type: "task_update", id: "t1", title: "Looking", status: "in_progress" };
+  const reader = { recipient_user_id: ana.id, recipient_team_id: slack.team.id };
+  expect(await ask("chat.startStream", {})).toBe("missing_recipient_user_id");
+  const { recipient_team_id: _team, ...half } = reader;
+  expect(await ask("chat.startStream", half)).toBe("missing_recipient_team_id");
+  const both = { ...reader, chunks: [task], markdown_text: "a" };
+  expect(await ask("chat.startStream", both)).toBe("cannot_provide_both_markdown_text_and_chunks");
+  const direct = { ...reader, channel: slack.openDm(ana).id, chunks: [task] };
+  expect(await ask("chat.startStream", direct)).toBe("invalid_arguments");
+  const long = { ...reader, chunks: [{ ...task, title: "x".repeat(257) }] };
+  expect(await ask("chat.startStream", long)).toBe("invalid_chunks");
+  const many = Array.from({ length: 51 }, (_, at) => ({ ...task, id: `t${at}` }));
+  expect(await ask("chat.startStream", { ...reader, chunks: many })).toBe("msg_blocks_too_many");
+  const { ts } = await client.chat.startStream({
+    channel: ops.id,
+    thread_ts: root,
+    ...reader,
+    chunks: [{ ...task, type: "task_update", status: "in_progress" }],
+  });
+  expect(await ask("chat.update", { ts, text: "a" })).toBe("streaming_state_conflict");
+  expect(await ask("chat.delete", { ts })).toBe("cant_delete_message");
+  expect(await ask("chat.appendStream", { ts, markdown_text: "a" })).toBe(
+    "streaming_mode_mismatch",
+  );
+  expect(await ask("chat.appendStream", { ts: root, chunks: [task] })).toBe(
+    "message_not_owned_by_app",
+  );
+  expect(slack.stoppedStreams).toEqual([]);
+  await until(() => slack.openStreams(ops, root).length === 0);
+  for (const method of ["chat.appendStream", "chat.stopStream"])
+    expect(await ask(method, { ts, chunks: [task] })).toBe("message_not_in_streaming_state");
+  expect(await ask("chat.update", { ts, text: "a" })).not.toBe("streaming_state_conflict");
 });

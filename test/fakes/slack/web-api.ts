@@ -9,6 +9,7 @@ import { readArgs, type Method, type Methods } from "./method.ts";
 import { argumentsOf, bodyOf } from "./requests.ts";
 import { reactionMethods } from "./reactions.ts";
 import { sessionMethods } from "./sessions.ts";
+import { streamMethods } from "./streams.ts";
 import type { Sockets } from "./sockets.ts";
 import type { Call, Data, Fault } from "./types.ts";
 import { takeUpload, uploadMethods } from "./uploads.ts";
@@ -29,7 +30,7 @@ interface Tokens {
 }
 
 /** What JSON arguments are in a form. Parsed for `calls`, so that a test need not. */
-const JSON_ARGUMENTS = ["blocks", "metadata", "view"];
+const JSON_ARGUMENTS = ["blocks", "chunks", "metadata", "view"];
 
 function readable(args: Data): Data {
   const { token: _token, ...rest } = args;
@@ -53,6 +54,7 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
   const methods: Methods = {
     ...directoryMethods(world),
     ...chatMethods(world),
+    ...streamMethods(world),
     ...sessionMethods(world),
     ...reactionMethods(world),
     ...conversationMethods(world),

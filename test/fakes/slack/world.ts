@@ -6,6 +6,7 @@ import type {
   FakeMessage,
   FakeReply,
   FakeSlackOptions,
+  FakeStream,
   FakeUser,
   FakeView,
   Ref,
@@ -84,6 +85,9 @@ export interface World {
   readonly titles: Map<string, string>;
   /** The words of statuses, by the same. */
   readonly statusLines: Map<string, { text: string; at: number }>;
+  /** Streams, by channel and message, and those that the app ended, in order. */
+  readonly streams: Map<string, FakeStream>;
+  readonly stopped: string[];
   /** The bot's reactions, by channel and message. */
   readonly reactions: Map<string, Set<string>>;
   /** Mentions that notified people when they were written. */
@@ -131,6 +135,7 @@ export function createWorld(options: FakeSlackOptions): World {
     latencyMs: 0,
     home: true,
     agent: true,
+    streamMs: 300_000,
     seed: 1,
     ...options,
   };
@@ -166,6 +171,8 @@ export function createWorld(options: FakeSlackOptions): World {
     incoming: new Map(),
     sessions: new Map(),
     statusLines: new Map(),
+    streams: new Map(),
+    stopped: [],
     reactions: new Map(),
     pings: [],
     origin: "",
@@ -237,6 +244,13 @@ export function findMessage(world: World, channel: string, ts: string): FakeMess
   return world.messages.find((message) => message.channel === channel && message.ts === ts);
 }
 
+/** Slack closes a stream some 5 min after its start (python-slack-sdk issue 1859): then it takes nothing, not even its end. */
+export function isStreaming(world: World, { channel, ts }: FakeMessage): boolean {
+  const stream = world.streams.get(`${channel} ${ts}`);
+  if (stream === undefined || stream.end !== undefined) return false;
+  return Date.now() - stream.at < world.settings.streamMs;
+}
+
 /** The root and its replies, in order. */
 export function threadOf(world: World, channel: string, root: string): FakeMessage[] {
   return world.messages.filter(
@@ -253,6 +267,9 @@ export function withBlockIds(world: World, blocks: Data[]): Data[] {
 export function shownMessage(world: World, message: FakeMessage, metadata = false): Data {
   const { channel, metadata: kept, ...shown } = message;
   const data: Data = { ...shown };
+  const stream = world.streams.get(`${channel} ${message.ts}`);
+  if (stream !== undefined)
+    data["streaming_state"] = stream.end === undefined ? "in_progress" : "completed";
   if (metadata && kept !== undefined) data["metadata"] = kept;
   const replies = world.messages.filter(
     (other) => other.channel === channel && other.thread_ts === message.ts && other !== message,
