@@ -26,6 +26,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   tools: ["core", "security", "net", "approvals"],
   "tools/integration.ts": ["core", "net", "skills", "incidents", "team", "tools"],
   "tools/*": ["core", "security", "tools", "tools/integration.ts"],
+  "tools/costs": ["core", "tools", "tools/integration.ts"],
   "tools/feedback": ["core", "team", "tools", "tools/integration.ts"],
   "tools/freeze": ["core", "team", "tools", "tools/integration.ts"],
   "tools/logs": ["core", "security", "tools", "tools/integration.ts"],

@@ -119,19 +119,21 @@ interface Lending {
   outgoing: Network;
   encode(text: string): string;
   ending: AbortController;
+  tokensPerDay: number;
 }
 
-type Lent = Pick<ToolParts, "ledger" | "feedback" | "network" | "stopped" | "freezing">;
+type Lent = Pick<ToolParts, "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing">;
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, ending }: Lending,
+  { journal, freezes, outgoing, encode, ending, tokensPerDay }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
   const ledger = createLedger(journal, encode);
   return {
     ledger: () => ledger,
+    tokens: () => ({ used: (counter) => journal.used(counter), perDay: tokensPerDay }),
     feedback: () => feedback,
     network: () => outgoing,
     stopped: ending.signal,
@@ -210,7 +212,10 @@ export async function assemble(
   const freezes = createFreezes(journal);
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
-  const lent = lend({ journal, freezes, outgoing, encode, ending }, () => tools);
+  const lent = lend(
+    { journal, freezes, outgoing, encode, ending, tokensPerDay: config.budgets.tokensPerDay },
+    () => tools,
+  );
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
   const { tools, run, read, status } = toolbox;

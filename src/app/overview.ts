@@ -2,6 +2,7 @@ import type { Overview } from "../adapters/overview.ts";
 import { aboutLines, type StatusParts } from "../commands/status.ts";
 import type { Config } from "../config/config.ts";
 import { isoUtc } from "../core/instant.ts";
+import { tokenCounter } from "../core/token-counters.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Journal } from "../journal/journal.ts";
 import { systemOf } from "../tools/find-tools.ts";
@@ -28,7 +29,7 @@ export function createOverview(
         .filter(([, tools]) => tools.length >= SYSTEM_TOOLS)
         .map(([system]) => system),
     async today() {
-      const tokens = await journal.used(`tokens:${isoUtc(Date.now(), "day")}`);
+      const tokens = await journal.used(tokenCounter.all(isoUtc(Date.now(), "day")));
       return { tokens, limit: tokensPerDay };
     },
     async incidents(viewer) {

@@ -39,12 +39,13 @@ export function readText(text: string): Reading {
       return readTools(rest, typed);
     case "help":
     case "status":
-    case "cost":
     case "approvals":
     case "grants":
     case "quiet":
     case "listen":
       return rest === "" ? { kind: "command", command: { name: word } } : proseOr(typed, word);
+    case "cost":
+      return readCost(rest, typed);
     case "model":
       return readModel(rest, typed);
     case "run":
@@ -104,6 +105,13 @@ function readTools(rest: string, typed: boolean): Reading {
   if (rest === "") return { kind: "command", command: { name: "tools" } };
   if (!/^[a-z][a-z0-9-]*$/i.test(rest)) return proseOr(typed, "tools");
   return { kind: "command", command: { name: "tools", system: rest.toLowerCase() } };
+}
+
+/** `cost`: this thread's; `cost today` and `cost per day`: everybody's and one's own. */
+function readCost(rest: string, typed: boolean): Reading {
+  if (rest === "") return { kind: "command", command: { name: "cost" } };
+  if (/^today$/i.test(rest)) return toolCall("cost_per_day", { days: "1" });
+  return /^per day$/i.test(rest) ? toolCall("cost_per_day", {}) : proseOr(typed, "cost");
 }
 
 function readModel(rest: string, typed: boolean): Reading {

@@ -12,7 +12,7 @@ export const USAGE = {
   help: ["help"],
   status: ["status"],
   tools: ["tools", "tools kubernetes"],
-  cost: ["cost"],
+  cost: ["cost", "cost today", "cost per day"],
   approvals: ["approvals"],
   quiet: ["quiet"],
   listen: ["listen"],

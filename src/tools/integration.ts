@@ -4,6 +4,7 @@ import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ChangeSource } from "./change.ts";
 import type { HostBeat } from "../core/host-beat.ts";
+import type { TokenUse } from "../core/token-counters.ts";
 import type { Feedback } from "../team/feedback.ts";
 import type { Freezes } from "../team/freezes.ts";
 import type { Network } from "../net/dial.ts";
@@ -31,6 +32,8 @@ export interface ToolParts {
   anyVariable?(name: string): string | undefined;
   /** The forms that tools of other servers may be used in. */
   forms(): ToolForms;
+  /** What models used. */
+  tokens(): TokenUse;
   /** What people said of answers. */
   feedback(): Feedback;
   /** What writes wait for, and what else has a name that they can wait for. */

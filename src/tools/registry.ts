@@ -3,6 +3,7 @@ import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
+import { costs } from "./costs/integration.ts";
 import { feedback } from "./feedback/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
@@ -41,6 +42,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   thread,
   incidents,
   freeze,
+  costs,
   feedback,
   skills,
   prometheus,
@@ -72,6 +74,7 @@ export const NOTHING_LENT: ToolParts = {
   ledger: notLent,
   variable: () => "",
   forms: notLent,
+  tokens: notLent,
   feedback: notLent,
   freezing: notLent,
   secrets: notLent,

@@ -40,6 +40,8 @@ export interface Asker {
   call: string;
   /** The person whose words the call answers. */
   account: string;
+  /** Who that is, whichever account they use. */
+  person: string;
   name: string;
   /** The accounts that approved the call; none where nobody had to. */
   approvers?: readonly string[];

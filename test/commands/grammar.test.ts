@@ -18,6 +18,15 @@ function problemOf(text: string): string {
 }
 
 describe("commands", () => {
+  it("cost, also of days", () => {
+    const call = (args: object) => ({
+      kind: "command",
+      command: { name: "run", tool: "cost_per_day", args },
+    });
+    expect(readText("cost today")).toEqual(call({ days: "1" }));
+    expect(readText("/cost per day")).toEqual(call({}));
+  });
+
   it.each(["help", "status", "tools", "cost", "approvals", "quiet", "listen"])(
     "%s, with or without a slash",
     (name) => {

@@ -68,6 +68,7 @@ const CASES = (pid: number): Case[] => [
   ["incident_resolve", { id: "inc-1" }, ["cause", "a cause"], { cause: "a cause" }],
   ["incident_search", { text: "web" }, ["limit", "3"], { limit: 3 }],
   ["incident_get", { id: "inc-1" }, ["id", "inc-2"], { id: "inc-2" }],
+  ["cost_per_day", {}, ["days", "3"], { days: 3 }],
   ["freeze", { what: "prod", until: "2h" }, ["what", "staging"], { what: "staging" }],
   ["unfreeze", { what: "prod" }, ["what", "staging"], { what: "staging" }],
   ["incident_stats", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],

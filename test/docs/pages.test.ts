@@ -139,7 +139,7 @@ describe("what the pages say", () => {
       help: ["help"],
       status: ["status"],
       tools: ["tools", "tools kubernetes"],
-      cost: ["cost"],
+      cost: ["cost", "cost today", "cost per day"],
       approvals: ["approvals"],
       quiet: ["quiet"],
       listen: ["listen"],

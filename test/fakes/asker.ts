@@ -5,6 +5,7 @@ export const ASKER: Asker = {
   key: "test:thread",
   call: "r1.t1",
   account: "test:ana",
+  person: "ana",
   name: "ana",
   timezone: async () => "UTC",
   audience: async () => undefined,

@@ -175,6 +175,7 @@ const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
     key: "doctor:here",
     call: "doctor",
     account: "",
+    person: "",
     name: "doctor",
     timezone: async () => "UTC",
     audience: async () => undefined,

@@ -5,6 +5,7 @@ import { filesOf } from "../../agent/transcript-turns.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";
+import { tokenCounter } from "../../core/token-counters.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
@@ -62,7 +63,9 @@ export async function withinBudget(
   let used = 0;
   try {
     await openShares(ctx, terms.shares, { day, askers, signal, amount, charged });
-    set = await retryUntilStored(ctx, () => journal.reserve(`tokens:${day}`, amount, tokensPerDay));
+    set = await retryUntilStored(ctx, () =>
+      journal.reserve(tokenCounter.all(day), amount, tokensPerDay),
+    );
     if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
     const { response, cuts } = await work();
     const counted = isCounted(response) ? response : estimated(response, requestTokens);
@@ -109,22 +112,21 @@ async function openShares(
   const { parts, adapter, journal } = ctx;
   if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return;
   /** Undefined: nothing is left of it. */
-  const open = async (name: string, limit: number, wanted: number) => {
-    const counter = `tokens:${day}:${name}`;
+  const open = async (counter: string, limit: number, wanted: number) => {
     const left = limit - (await retryUntilStored(ctx, () => journal.used(counter)));
     if (left <= 0) return undefined;
     return retryUntilStored(ctx, () => journal.reserve(counter, Math.min(wanted, left), limit));
   };
   const channel = await channelOf(ctx, signal);
   const people = await peopleAmong(ctx, askers, signal);
-  const ofPlace = await open(`place:${channel}`, shares.place, 0);
+  const ofPlace = await open(tokenCounter.place(day, channel), shares.place, 0);
   if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
   charged.push([ofPlace]);
   const ofPeople: Reservation[] = [];
   charged.push(ofPeople);
   for (const [person, isMember] of people) {
     const limit = isMember ? shares.person : shares.guest;
-    const found = await open(`person:${person}`, limit, isMember ? 0 : amount);
+    const found = await open(tokenCounter.person(day, person), limit, isMember ? 0 : amount);
     if (found !== undefined) ofPeople.push(found);
   }
   if (people.size > 0 && ofPeople.length === 0) {

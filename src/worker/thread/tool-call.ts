@@ -29,6 +29,7 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     key,
     call,
     account,
+    person: parts.personOf(account),
     name,
     approvers: action === undefined ? [] : approvingVotes(action).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",

@@ -38,6 +38,7 @@ async function createStage() {
     key: "test:thread",
     call: `r${++calls}.t1`,
     account: "test:ana",
+    person: "ana",
     name: "Ana",
     timezone: async () => "Europe/Madrid",
     audience: async () => undefined,
