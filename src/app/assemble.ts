@@ -119,21 +119,24 @@ interface Lending {
   outgoing: Network;
   encode(text: string): string;
   ending: AbortController;
-  tokensPerDay: number;
+  config: Pick<Config, "budgets">;
 }
 
 type Lent = Pick<ToolParts, "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing">;
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, ending, tokensPerDay }: Lending,
+  { journal, freezes, outgoing, encode, ending, config }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
   const ledger = createLedger(journal, encode);
   return {
     ledger: () => ledger,
-    tokens: () => ({ used: (counter) => journal.used(counter), perDay: tokensPerDay }),
+    tokens: () => ({
+      used: (counter) => journal.used(counter),
+      perDay: config.budgets.tokensPerDay,
+    }),
     feedback: () => feedback,
     network: () => outgoing,
     stopped: ending.signal,
@@ -212,10 +215,7 @@ export async function assemble(
   const freezes = createFreezes(journal);
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
-  const lent = lend(
-    { journal, freezes, outgoing, encode, ending, tokensPerDay: config.budgets.tokensPerDay },
-    () => tools,
-  );
+  const lent = lend({ journal, freezes, outgoing, encode, ending, config }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
   const { tools, run, read, status } = toolbox;
