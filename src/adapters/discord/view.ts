@@ -7,7 +7,7 @@ import type { ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
 import { discordCard } from "./card.ts";
-import { discordImages, discordMessages } from "./encode.ts";
+import { discordFile, discordImages, discordMessages } from "./encode.ts";
 import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
@@ -34,6 +34,7 @@ export function createView(place: Place, parts: ViewParts): View {
     allowLink: isWithin(place),
     encode: discordMessages,
     encodeCard: discordCard,
+    sendFile: (at, file, delivery) => posting.put(at, [discordFile(file)], delivery),
     imageMessages: async (images) => [discordImages(images)],
 
     async postPrivately(account, rendered) {

@@ -1,5 +1,5 @@
 import { basicBlocks } from "./basic.ts";
-import { ratingButtons } from "./buttons.ts";
+import { type Button, ratingButtons } from "./buttons.ts";
 import type { RenderedCard } from "./card.ts";
 import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts";
 
@@ -7,22 +7,27 @@ import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts"
 const COLUMNS = 42;
 
 /** What a platform gets once it has refused a message as it was: the same words without any form, with the same buttons. */
-export function plainer({ blocks, buttons, summary, rates }: RenderedMessage): RenderedMessage {
+export function plainer({ blocks, buttons, rates, ...message }: RenderedMessage): RenderedMessage {
   const lines = basicBlocks(blocks, COLUMNS).map(textOf);
+  const text = textBlock(lines.join("\n"));
+  return { ...message, blocks: [text], buttons: [...buttons, ...moreButtons(blocks, rates)] };
+}
+
+/** What other forms have a place of their own for. */
+export function moreButtons(blocks: readonly Block[], rates: RenderedMessage["rates"]): Button[] {
   const folds = blocks.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
-  const rating = rates === undefined ? [] : ratingButtons(rates);
-  const all = [...buttons, ...folds, ...rating];
-  return { blocks: [textBlock(lines.join("\n"))], buttons: all, summary };
+  return [...folds, ...(rates === undefined ? [] : ratingButtons(rates))];
 }
 
 /** The same of a card; what would be executed stands whole. */
 export function plainerCard(card: RenderedCard): RenderedMessage {
-  const { title, standing, command, notes, facts, about, exact, buttons, summary } = card;
+  const { title, standing, command, notes, facts, about, exact } = card;
   const lines = [title, standing, command, ...notes];
   lines.push(...facts.map(({ label, text }) => `${label}: ${text}`), plain(about));
   if (exact !== undefined) lines.push(exact.title, exact.asked);
   if (exact?.added !== undefined) lines.push("Added by Watchkeeper:", exact.added);
-  return { blocks: [textBlock(lines.join("\n"))], buttons, summary };
+  const { buttons, summary, mentions } = card;
+  return { blocks: [textBlock(lines.join("\n"))], buttons, summary, mentions };
 }
 
 /** What stands there when the plain words are refused too. */
@@ -31,9 +36,15 @@ export function unshown(what: "message" | "card"): RenderedMessage {
   return { blocks: [textBlock(text)], buttons: [], summary: text };
 }
 
+/** All of it, to be read outside of the chat. */
+export function fileOf(rendered: RenderedMessage, what: "message" | "card") {
+  const text = rendered.whole?.text ?? rendered.blocks.map(textOf).join("\n");
+  return { name: `${what}.txt`, text };
+}
+
 const UNSHOWN = {
-  message: "An answer could not be shown here: the chat refused it. Ask for something shorter.",
-  card: "An action's card could not be shown here: the chat refused it. Nothing has run.",
+  message: "An answer could not be shown here: the chat refused it. The file has it whole.",
+  card: "An action's card could not be shown here: the chat refused it. The file says what it is. To decide it, ask for it again.",
 } as const;
 
 function textBlock(text: string): Block {

@@ -5,7 +5,7 @@ import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { isBotError } from "../../core/errors.ts";
-import { plainer, plainerCard, unshown } from "../render/plainer.ts";
+import { fileOf, plainer, plainerCard, unshown } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting, type Sending } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
@@ -35,6 +35,14 @@ export interface ChatViewParts<Place, Message> {
   quietly?(message: Message): Message;
   /** The one message that shows a card. */
   encodeCard(card: RenderedCard): readonly Message[];
+  /** The same in the platform's oldest forms, for where it refuses newer ones. */
+  basic?: Pick<ChatViewParts<Place, Message>, "encode" | "encodeCard">;
+  /** Sends a text as a file into the thread; once, where the platform lets that be told. @throws as `posting` */
+  sendFile(
+    place: Place,
+    file: { name: string; text: string },
+    delivery: Delivery,
+  ): Promise<unknown>;
   /** True for a table that is shown page by page. */
   isPaged?(table: Table): boolean;
   /** The messages that show the images, for after the others. @throws what the platform's API throws */
@@ -55,7 +63,8 @@ export function createChatView<Place, Message>(
   place: Place,
   parts: ChatViewParts<Place, Message>,
 ): View {
-  const { posting, board, allowLink, encode, encodeCard, sign, log } = parts;
+  const { posting, board, allowLink, encode, sign, log } = parts;
+  const { ofMessage, ofCard } = formsIn(parts);
   const { sendFitting, put } = fittingIn(place, parts);
 
   /** False when a part is gone. What one person alone sees stays as it was. */
@@ -80,9 +89,9 @@ export function createChatView<Place, Message>(
 
     async post(message, delivery) {
       const rendered = await renderOutgoing(message, allowLink, parts);
-      const messages = [...encode(rendered), ...(await messagesOfImages(message, delivery, parts))];
+      const images = await messagesOfImages(message, delivery, parts);
       const isUrgent = message.kind === "notice" && message.settles !== undefined;
-      const ref = await put(messages, plainer(rendered), "message", { ...delivery, isUrgent });
+      const ref = await put(ofMessage(rendered, images), { ...delivery, isUrgent });
       if (message.kind === "answer") {
         const isSure = !delivery.isRetry && delivery.orphan === undefined;
         sign.ends(place, message.run, isSure);
@@ -104,21 +113,18 @@ export function createChatView<Place, Message>(
       if (notice === undefined) return posting.remove(place, ref);
       const rendered = await renderOutgoing(notice, allowLink);
       const edit = (messages: readonly Message[]) => editAll(ref, messages);
-      await sendFitting(encode(rendered), plainer(rendered), "message", edit);
+      await sendFitting(ofMessage(rendered), edit);
     },
 
     async postCard(card, delivery) {
-      const rendered = renderCard(card);
-      const urgent = { ...delivery, isUrgent: true };
-      const ref = await put(encodeCard(rendered), plainerCard(rendered), "card", urgent);
+      const ref = await put(ofCard(renderCard(card)), { ...delivery, isUrgent: true });
       sign.waits(place);
       return ref;
     },
 
     async updateCard(ref, card) {
-      const rendered = renderCard(card);
       const edit = (messages: readonly Message[]) => editAll(ref, messages, true);
-      if (await sendFitting(encodeCard(rendered), plainerCard(rendered), "card", edit)) return;
+      if ((await sendFitting(ofCard(renderCard(card)), edit)).sent) return;
       log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
     },
 
@@ -150,42 +156,83 @@ async function messagesOfImages<Place, Message>(
   }
 }
 
-/** What a platform refuses for good as it was meant it gets plainer. */
-function fittingIn<Place, Message>(
-  place: Place,
-  { posting, encode, log }: ChatViewParts<Place, Message>,
-) {
-  /** Sends it as it is meant or, where the platform refuses that for good, plainer, at last only that it could not be shown. */
-  async function sendFitting<T>(
-    meant: readonly Message[],
+/** The forms of a message, from the one that is meant to the one that says that it could not be shown. */
+interface Forms<Message> {
+  meant: readonly (() => readonly Message[])[];
+  last: () => readonly Message[];
+  /** What cannot be shown is sent as a file. */
+  file: { name: string; text: string };
+}
+
+function formsIn<Place, Message>({
+  encode,
+  encodeCard,
+  basic,
+}: ChatViewParts<Place, Message>): {
+  ofMessage(rendered: RenderedMessage, images?: readonly Message[]): Forms<Message>;
+  ofCard(rendered: RenderedCard): Forms<Message>;
+} {
+  function forms(
+    meant: Forms<Message>["meant"],
     plain: RenderedMessage,
     what: "message" | "card",
-    send: (messages: readonly Message[], isAgain: boolean) => Promise<T>,
-  ): Promise<T> {
-    const forms = [() => encode(plain), () => encode(unshown(what))];
-    for (let messages = meant, isAgain = false; ; isAgain = true) {
+  ): Forms<Message> {
+    const quiet = { ...plain, mentions: [] };
+    // It may be a mention that is refused.
+    const plainForms = plain.mentions?.length ? [plain, quiet] : [quiet];
+    return {
+      meant: [...meant, ...plainForms.map((form) => () => encode(form))],
+      last: () => encode(unshown(what)),
+      file: fileOf(plain, what),
+    };
+  }
+  return {
+    ofMessage(rendered, images = []) {
+      const simple = basic === undefined ? [] : [() => basic.encode(rendered)];
+      const meant = [() => [...encode(rendered), ...images], ...simple];
+      return forms(meant, plainer(rendered), "message");
+    },
+    ofCard(rendered) {
+      const simple = basic === undefined ? [] : [() => basic.encodeCard(rendered)];
+      return forms([() => encodeCard(rendered), ...simple], plainerCard(rendered), "card");
+    },
+  };
+}
+
+/** What a platform refuses for good as it was meant it gets plainer. */
+function fittingIn<Place, Message>(place: Place, parts: ChatViewParts<Place, Message>) {
+  const { posting, sendFile, log } = parts;
+
+  /** `isShown`: in one of its forms, and not only that it could not be. */
+  async function sendFitting<T>(
+    { meant, last }: Forms<Message>,
+    send: (messages: readonly Message[], mayHaveBegun: boolean) => Promise<T>,
+  ): Promise<{ sent: T; isShown: boolean }> {
+    // Of several messages the first ones may stand when another is refused.
+    let mayHaveBegun = false;
+    for (const form of meant) {
+      const messages = form();
       try {
-        return await send(messages, isAgain);
+        return { sent: await send(messages, mayHaveBegun), isShown: true };
       } catch (error) {
-        const next = forms.shift();
-        const isContent = isBotError(error) && error.refused === "content";
-        if (next === undefined || !isContent) throw error;
+        if (!isBotError(error) || error.refused !== "content") throw error;
         log.warn({ err: error }, "a message was refused and goes plainer");
-        messages = next();
+        mayHaveBegun ||= messages.length > 1;
       }
     }
+    return { sent: await send(last(), mayHaveBegun), isShown: false };
   }
 
-  async function put(
-    meant: readonly Message[],
-    plain: RenderedMessage,
-    what: "message" | "card",
-    delivery: Sending,
-  ): Promise<MessageRef> {
-    // What was refused may have left its first parts.
-    return sendFitting(meant, plain, what, (messages, isAgain) =>
-      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || isAgain }),
+  async function put(forms: Forms<Message>, delivery: Sending): Promise<MessageRef> {
+    const { sent, isShown } = await sendFitting(forms, (messages, mayHaveBegun) =>
+      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || mayHaveBegun }),
     );
+    if (isShown) return sent;
+    const id = `${delivery.id}:file`;
+    await sendFile(place, forms.file, { ...delivery, id }).catch((error: unknown) => {
+      log.error({ err: error }, "what could not be shown could not be sent as a file");
+    });
+    return sent;
   }
 
   return { sendFitting, put };

@@ -23,8 +23,11 @@ const LEVELS: Readonly<Record<Tone, types.AlertBlock["level"]>> = {
 /** The menu of a card's message; the option that is chosen says what it means. */
 const MENU = "wk:more";
 
-/** A card as one message. All that anybody wrote is plain or literal text; only the time is Slack's own notation. */
-export function slackCard(card: RenderedCard): SlackMessage[] {
+/**
+ * A card as one message. All that anybody wrote is plain or literal text; only the time is Slack's own notation. `newer`:
+ * also in blocks that not every workspace has.
+ */
+export function slackCard(card: RenderedCard, newer = true): SlackMessage[] {
   const { tone, title, standing, command, notes, facts, mentions, exact } = card;
   const fields = facts.map(({ label, text }) => plain(`${label}\n${text}`));
   const body: types.KnownBlock[] = [
@@ -42,20 +45,12 @@ export function slackCard(card: RenderedCard): SlackMessage[] {
     text: plain(standing),
   };
   const folded = exact === undefined ? [] : [foldedBlock(exact)];
-  return [
-    {
-      text: escapeText(card.summary),
-      blocks: [alert, ...body, ...folded],
-      plainer: [
-        sectionOf(standing),
-        ...body,
-        ...folded.flatMap(({ title: { text }, child_blocks }) => [
-          sectionOf(text),
-          ...child_blocks,
-        ]),
-      ],
-    },
-  ];
+  const unfolded = folded.flatMap(({ title: { text }, child_blocks }) => [
+    sectionOf(text),
+    ...child_blocks,
+  ]);
+  const blocks = newer ? [alert, ...body, ...folded] : [sectionOf(standing), ...body, ...unfolded];
+  return [{ text: escapeText(card.summary), blocks }];
 }
 
 /** In sections: Slack's reference lets a container hold rich text, its servers do not (slack-morphism 2.31). */

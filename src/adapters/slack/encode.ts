@@ -12,6 +12,7 @@ import {
   type RenderedMessage,
   type ShownBlock,
 } from "../render/rich-text.ts";
+import { moreButtons } from "../render/plainer.ts";
 import { splitBlocks } from "../render/split.ts";
 import { type Button, ratingButtons } from "../render/buttons.ts";
 import { tryAccount, tryGroup } from "./place.ts";
@@ -21,8 +22,6 @@ export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
   text: string;
   blocks: types.KnownBlock[];
-  /** The same in blocks that every workspace has, for where Slack refuses a newer kind. */
-  plainer?: types.KnownBlock[];
 }
 
 type Element =
@@ -84,17 +83,16 @@ export function slackMessages({
     if (at === 0) shown.unshift(...mentionBlocks(mentions));
     if (isLast && buttons.length > 0) shown.push(actionsOf(buttons));
     if (rated !== undefined) shown.push(ratingBlock(rated));
-    const folds = message.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
-    const isNew = rated !== undefined || folds.length > 0;
-    if (!isNew && message.every(({ kind }) => kind !== "table")) return { text, blocks: shown };
-    const pressed = [
-      ...folds,
-      ...(isLast ? buttons : []),
-      ...(rated === undefined ? [] : ratingButtons(rated)),
-    ];
-    const first = at === 0 ? mentionBlocks(mentions) : [];
-    return { text, blocks: shown, plainer: [...first, ...pageBlocks(message, pressed)] };
+    return { text, blocks: shown };
   });
+}
+
+/** The same in blocks that every workspace has: without tables, containers and thumbs. */
+export function basicMessages(rendered: RenderedMessage): SlackMessage[] {
+  const { blocks, buttons, rates, ...message } = rendered;
+  const drawn = basicBlocks(blocks, MAX_TABLE_COLUMNS);
+  const all = [...buttons, ...moreButtons(blocks, rates)];
+  return slackMessages({ ...message, blocks: drawn, buttons: all });
 }
 
 /** The pages that say it, for a window, each with room for its buttons; Slack has no tables and no containers there. */

@@ -67,19 +67,6 @@ const TAKEN_BACK: SlackMessage = {
 const MAX_GONE = 1_000;
 const GONE_MS = 600_000;
 
-/** What `send` does with a message; again in plainer blocks where Slack refuses one of those. */
-async function inBlocks<T>(
-  { plainer, ...message }: SlackMessage,
-  send: (message: Omit<SlackMessage, "plainer">) => Promise<T>,
-): Promise<T> {
-  try {
-    return await send(message);
-  } catch (error) {
-    if (plainer === undefined || refusalCode(error) !== "invalid_blocks") throw error;
-    return send({ ...message, blocks: plainer });
-  }
-}
-
 /** For what nobody waits for. */
 function later({ retryAfterMs = AGAIN_MS }: BotError, request: () => Promise<void>): void {
   setTimeout(() => void request().catch(() => {}), retryAfterMs).unref();
@@ -127,10 +114,8 @@ function createSender(api: Api, pace: Pace, endStream: PlanStreams["end"]) {
     message: SlackMessage,
     { isUrgent, ...where }: Where = {},
   ): Promise<{ ts: string; channel: string }> {
-    const posted = await inBlocks(message, (shown) =>
-      ask("chat.postMessage", { channel, isUrgent }, (client) =>
-        client.chat.postMessage({ channel, ...shown, ...QUIET, ...where }),
-      ),
+    const posted = await ask("chat.postMessage", { channel, isUrgent }, (client) =>
+      client.chat.postMessage({ channel, ...message, ...QUIET, ...where }),
     );
     const ts = posted.ts ?? "";
     const put = { ts, channel: posted.channel ?? channel };
@@ -172,10 +157,8 @@ function createSender(api: Api, pace: Pace, endStream: PlanStreams["end"]) {
     // Slack edits no stream that is open.
     if (isStream(part)) await endStream(place, part);
     try {
-      await inBlocks(message, (shown) =>
-        ask("chat.update", { channel, isUrgent }, (client) =>
-          client.chat.update({ channel, ts, ...shown }),
-        ),
+      await ask("chat.update", { channel, isUrgent }, (client) =>
+        client.chat.update({ channel, ts, ...message }),
       );
       return true;
     } catch (error) {
@@ -245,10 +228,8 @@ function createPostEphemeral(
   ): Promise<string | undefined> {
     const where = { channel: place.channel, thread_ts: place.root, user };
     try {
-      const { message_ts = "" } = await inBlocks(message, (shown) =>
-        ask("chat.postEphemeral", place, (client) =>
-          client.chat.postEphemeral({ ...where, ...shown }),
-        ),
+      const { message_ts = "" } = await ask("chat.postEphemeral", place, (client) =>
+        client.chat.postEphemeral({ ...where, ...message }),
       );
       return `${EPHEMERAL}/${message_ts}`;
     } catch (error) {

@@ -6,8 +6,8 @@ import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
 import type { Api } from "./api.ts";
 import { slackCard } from "./card.ts";
-import { slackMessages } from "./encode.ts";
-import { slackImages } from "./images.ts";
+import { basicMessages, slackMessages } from "./encode.ts";
+import { sendFile, slackImages } from "./images.ts";
 import { createEarlier } from "./earlier.ts";
 import { type Place, tryAccount, type Workspace } from "./place.ts";
 import { isPaged } from "./tables.ts";
@@ -37,8 +37,11 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
     ...parts,
     encode: slackMessages,
     beginPlan: (progress, delivery) => parts.streams.begin(place, progress, delivery),
-    encodeCard: slackCard,
+    encodeCard: (card) => slackCard(card),
+    basic: { encode: basicMessages, encodeCard: (card) => slackCard(card, false) },
     isPaged,
+    sendFile: (at, { name, text }) =>
+      sendFile(api, at, { name, bytes: Buffer.from(text), alt: name }),
     imageMessages: async (images) => [await slackImages(api, images)],
     postPrivately: (account, rendered) =>
       parts.posting.postEphemeral(place, userOf(account), slackMessages(rendered)),

@@ -26,9 +26,21 @@ test.each([50035, 50006, 40005])(
     const thread = await bot.begin();
     bot.discord.fail("POST /channels/:channel/messages", { status: 400, code });
     await bot.view(thread).post(answer("r1", "all is well"), { id: "e1", isRetry: false });
-    expect(bot.discord.calls.filter(({ route }) => route.endsWith("/messages")).length).toBe(3);
+    expect(bot.discord.calls.filter(({ route }) => route.endsWith("/messages")).length).toBe(2);
   },
 );
+
+test("what Discord shows in no form is said to be in a file, which comes once", async () => {
+  const thread = await bot.begin();
+  const route = "POST /channels/:channel/messages";
+  bot.discord.fail(route, { status: 400, code: 50035, times: 2 });
+  const edits = "PATCH /channels/:channel/messages/:message";
+  bot.discord.fail(edits, { status: 400, code: 50035, times: 2 });
+  for (const isRetry of [false, true])
+    await bot.view(thread).post(answer("r1", "all is well"), { id: "e1", isRetry });
+  const files = bot.discord.messages(thread).flatMap(({ attachments }) => attachments);
+  expect(files.map(({ name }) => name)).toEqual(["message.txt"]);
+});
 
 test.each([10003, 50001, 50013, 160005, 50024])(
   "a place that refuses with %i is named as one",

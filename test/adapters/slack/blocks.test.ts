@@ -1,7 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
-import { type SlackMessage, slackMessages } from "../../../src/adapters/slack/encode.ts";
+import {
+  basicMessages,
+  type SlackMessage,
+  slackMessages,
+} from "../../../src/adapters/slack/encode.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { renderCard, renderOpened } from "../../../src/adapters/render/card.ts";
 import { slackCard } from "../../../src/adapters/slack/card.ts";
@@ -102,8 +106,7 @@ describe("a message on Slack", () => {
     const option = (verb: string, label: string) => ({ text: plain(label), value: `wk:${verb}` });
     const undo = "None: a killed process does not come back by itself.";
     const command = "kill_process pid=4242 signal=SIGTERM";
-    const [{ plainer: _, ...shown } = { plainer: [] }] = slackCard(renderCard(killCard()));
-    expect([shown]).toEqual([
+    expect(slackCard(renderCard(killCard()))).toEqual([
       {
         text: "Approve a1? Run kill_process",
         blocks: [
@@ -210,7 +213,8 @@ describe("a message on Slack", () => {
 
   test("tables and what is folded hold nothing but literal text either", () => {
     const property = fc.property(anyAnswer, (parts) => {
-      const messages = slackMessages(toldOf(parts));
+      const told = toldOf(parts);
+      const messages = [...slackMessages(told), ...basicMessages(told)];
       for (const each of messages) {
         check(each);
         expect(blockProblems(each.blocks, 50)).toEqual([]);
@@ -221,11 +225,11 @@ describe("a message on Slack", () => {
 
   test("a card always fits one message that Slack takes, the action byte for byte, and pings nobody", () => {
     const property = fc.property(anyCard(killCard()), (card) => {
-      const [message, ...more] = slackCard(renderCard(card));
-      expect(more).toEqual([]);
-      if (message === undefined) throw new Error("There is always a message.");
-      for (const kept of [message.blocks, message.plainer ?? []]) {
-        const blocks = JSON.parse(JSON.stringify(kept));
+      for (const newer of [true, false]) {
+        const [message, ...more] = slackCard(renderCard(card), newer);
+        expect(more).toEqual([]);
+        if (message === undefined) throw new Error("There is always a message.");
+        const blocks = JSON.parse(JSON.stringify(message.blocks));
         expect(blockProblems(blocks, 50)).toEqual([]);
         expect(areBlocksTooLong(blocks)).toBe(false);
         expect(pingsOf({ text: message.text, blocks })).toEqual([]);

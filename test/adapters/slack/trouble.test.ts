@@ -81,11 +81,33 @@ test.each(["invalid_blocks", "msg_blocks_too_long", "msg_too_long", "no_text"])(
     bot.slack.fail("chat.postMessage", { error });
     await say(false);
     expect(texts().at(-1)).toContain("all is well");
-    bot.slack.fail("chat.postMessage", { error, times: 2 });
+    bot.slack.fail("chat.postMessage", { error, times: 3 });
     await view.post(answer("r2", "still well"), { id: "e2", isRetry: false });
     expect(texts().at(-1)).toContain("could not be shown");
+    expect(bot.slack.sharedFiles.map(({ bytes }) => Buffer.from(bytes ?? []).toString())).toEqual([
+      expect.stringContaining("still well"),
+    ]);
   },
 );
+
+test("what could not be shown is said though its file is refused", async () => {
+  bot.slack.fail("chat.postMessage", { error: "invalid_blocks", times: 3 });
+  bot.slack.scopes = ["chat:write"];
+  await view.postCard(cardOf(bot.key(bot.ops, root)), { id: "a1", isRetry: false });
+  expect(texts().at(-1)).toContain("could not be shown");
+  expect(bot.slack.sharedFiles).toEqual([]);
+});
+
+test("a card in plain words mentions who is asked, unless that is what Slack refuses", async () => {
+  const mentions = [bot.account(bot.bob)];
+  const card = cardOf(bot.key(bot.ops, root), { mentions });
+  for (const times of [2, 3]) {
+    bot.slack.fail("chat.postMessage", { error: "msg_blocks_too_long", times });
+    await view.postCard(card, { id: `a${times}`, isRetry: false });
+    expect(texts().at(-1)).toContain(card.canonical);
+  }
+  expect(bot.slack.pings).toHaveLength(1);
+});
 
 test("a card that Slack refuses goes as plain words with its buttons, and is edited as such", async () => {
   bot.slack.fail("chat.postMessage", { error: "msg_blocks_too_long" });
