@@ -80,8 +80,8 @@ function referencesIn(inline: Inline): Inline[] {
       if (!REFERENCE.test(piece)) return [{ ...inline, text: piece }];
       const numbers = [...piece.matchAll(/\d+/g)].map(([digits]) => digits);
       return numbers.flatMap((number, at): Inline[] => [
-        ...(at > 0 ? [{ text: " " }] : []),
-        { text: `T${number}`, code: true },
+        ...(at > 0 ? [{ text: " ", cites: true } as const] : []),
+        { text: `T${number}`, code: true, cites: true },
       ]);
     });
 }

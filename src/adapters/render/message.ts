@@ -30,8 +30,15 @@ export async function renderOutgoing(
   const rendered = await (message.kind === "answer"
     ? renderAnswer(message, allowLink, options)
     : renderNotice(message, allowLink));
-  const said = rendered.blocks.map(textOf).find((text) => text.trim() !== "");
+  const said = rendered.blocks.map(wordsOf).find((text) => text.trim() !== "");
   return { ...rendered, summary: summaryOf(firstSentence(said ?? "Done.")) };
+}
+
+/** What a block says, without the names of results, which nobody can look at in a notification. */
+function wordsOf(block: Block): string {
+  if (!("inlines" in block)) return textOf(block);
+  const inlines = block.inlines.filter(({ cites }) => cites !== true);
+  return textOf({ ...block, inlines }).replaceAll(/ +(?=[.,;:!?])/g, "");
 }
 
 /** What a notification shows: the conclusion, and not half of what follows it. */

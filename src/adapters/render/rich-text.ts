@@ -8,6 +8,8 @@ export interface Inline {
   em?: true;
   strike?: true;
   code?: true;
+  /** It names a result, such as `T3`. */
+  cites?: true;
   /** An address that may be clicked; `text` is that address. Printable ASCII without quotes, `<`, `>` and backslash. */
   url?: string;
   /** A time, ms since 1970; `text` is its UTC form. */

@@ -62,7 +62,7 @@ describe("a message in a chat", () => {
       ["r1.t2", "r1.t1", "r1.t3"].map((call) => reading("output", call)),
     );
     expect(told.buttons).toEqual([]);
-    expect(told.summary).toBe("Down T2.");
+    expect(told.summary).toBe("Down.");
   });
 
   test.each<[Extract<Outgoing, { kind: "answer" }>["status"], string[]]>([
