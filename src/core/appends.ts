@@ -301,6 +301,8 @@ export const appends = {
     /** `started`: a message is being streamed, a successor edits it. `final` alone ends what the view is owed. */
     stage: z.enum(["started", "final"]),
     ref: z.string(),
+    /** The platform refused it there for good: who was shown it instead, and why. */
+    instead: z.strictObject({ to: z.enum(["asker", "ops", "nobody"]), why: z.string() }).optional(),
   }),
   run_ended: z.strictObject({
     run: z.string(),

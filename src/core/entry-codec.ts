@@ -54,7 +54,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   view_added: { version: 1 },
   view_removed: { version: 1 },
   notice: { version: 5 },
-  delivered: { version: 1 },
+  delivered: { version: 2 },
   run_ended: { version: 3 },
 };
 

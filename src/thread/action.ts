@@ -57,8 +57,8 @@ export class Action {
   readonly openedAt: number;
   /** The last entry that changed what its card shows. */
   touched: number;
-  /** Per view: the card's message and the entry up to which it is shown. */
-  readonly shown = new Map<string, { ref: string; seq: number }>();
+  /** Per view: the card's message and the entry up to which it is shown. `isElsewhere`: nobody in the view can see it. */
+  readonly shown = new Map<string, { ref: string; seq: number; isElsewhere: boolean }>();
 
   constructor(
     proposal: Entry<"action_proposed">,
@@ -94,6 +94,11 @@ export type ClosedOutcome = Entry<"action_closed">["outcome"];
 /** Nothing has ended it and nothing has begun. */
 export function isOpen(action: Action): boolean {
   return !action.started && action.closed === undefined;
+}
+
+/** Its card stands in none of the views, since their places refused it. */
+export function isHidden({ shown }: Action): boolean {
+  return shown.size > 0 && [...shown.values()].every(({ isElsewhere }) => isElsewhere);
 }
 
 /** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */

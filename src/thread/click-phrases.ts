@@ -33,6 +33,8 @@ export const clickAnswers = {
     `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
   notOpened: (action: string) =>
     `${action} is too long for its card, so your Approve didn't count yet. Open it, read all of it, then approve.`,
+  hidden: (action: string) =>
+    `The card of ${action} could not be shown here, so your Approve doesn't count: nobody here can read what would run. Ask for it where I can post.`,
   nameless: (action: string) =>
     `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
   onlyApprove: (action: string) =>

@@ -1,4 +1,4 @@
-import { type Action, isLeft, isUndoable, mustBeOpened } from "./action.ts";
+import { type Action, isHidden, isLeft, isUndoable, mustBeOpened } from "./action.ts";
 import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -74,6 +74,8 @@ export function clickDrafts(
     return [privateNotice(click, phrases.alreadyApproved(action))];
   }
   // Whatever is left lets it run, but a deny.
+  if (choice.kind !== "deny" && isHidden(action) && !action.opened.has(click.actor.account))
+    return [privateNotice(click, phrases.clickAnswers.hidden(action.action))];
   if (choice.kind !== "deny" && !hasRead(action, click, around)) {
     const text = phrases.clickAnswers.notOpened(action.action);
     return [{ ...privateNotice(click, text), approves: [action.action] }];

@@ -60,6 +60,8 @@ interface Facts {
 export interface Shown {
   entry: string;
   ref: string;
+  /** It is not shown there, but to somebody else or to nobody. */
+  instead?: Draft<"delivered">["instead"] | undefined;
 }
 
 type Known = { [D in keyof Facts]: StepOf<D> & { facts: Facts[D] } } & {
@@ -149,9 +151,17 @@ export function shownId(undelivered: Undelivered): string {
 
 function deliveredDraft(
   view: string,
-  { entry, ref }: Shown,
+  { entry, ref, instead }: Shown,
   stage: "started" | "final",
 ): Draft<"delivered"> {
   const id = entryId.delivered(view, entry, stage);
-  return { id, kind: "delivered", view, entry, stage, ref };
+  return {
+    id,
+    kind: "delivered",
+    view,
+    entry,
+    stage,
+    ref,
+    ...(instead !== undefined && { instead }),
+  };
 }

@@ -182,10 +182,13 @@ export function touch(thread: Thread, action: Action, { seq }: Entry): void {
 export function showCard(
   thread: Thread,
   action: Action,
-  { view, ref }: Entry<"delivered">,
+  { view, ref, instead }: Entry<"delivered">,
   seq: number,
 ): void {
-  action.shown.set(view, { ref, seq });
+  // An edit of what stands elsewhere does not bring it here; one that could not be shown takes nothing away.
+  const before = action.shown.get(view);
+  const isElsewhere = before?.isElsewhere ?? instead !== undefined;
+  action.shown.set(view, { ref, seq, isElsewhere });
   const isCurrent = thread.views.every(
     (each) => (action.shown.get(each)?.seq ?? 0) >= action.touched,
   );

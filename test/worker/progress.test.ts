@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { auditLines } from "../../src/app/cli/audit.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -143,6 +144,19 @@ test("what its place refuses for good is told to who asked, and holds nothing ba
   ]);
   expect(chat.whispers()[0]).toContain("The channel is archived.");
   expect(chat.whispers()[1]).toMatch(/a1 \(act\)/);
+  const alarms: unknown[] = [];
+  for await (const line of auditLines(stage.journal, { key: KEY, since: 0 }))
+    if (line.includes('"kind":"delivered"')) alarms.push(JSON.parse(line));
+  const instead = { to: "asker", why: "The channel is archived." };
+  expect(alarms).toMatchObject([
+    { entry: "ended:r1", instead },
+    { entry: expect.stringContaining("a1"), instead },
+  ]);
+  // Nobody there could read what would run.
+  await stage.say("approve a1", "test:bob");
+  await stage.settle();
+  expect(chat.whispers().at(-1)).toContain("The card of a1 could not be shown here");
+  expect((await stage.journal.read(KEY)).filter(({ kind }) => kind === "vote")).toEqual([]);
 });
 
 test("what can be shown to nobody is owed for ten minutes, and then holds nothing back", async () => {
@@ -164,6 +178,7 @@ test("what can be shown to nobody is owed for ten minutes, and then holds nothin
   now += 601_000;
   await stage.settle();
   expect(await delivered()).toBe(1);
+  expect((await stage.journal.read(KEY)).at(-1)).toMatchObject({ instead: { to: "nobody" } });
   isArchived = false;
   await stage.say("run quick name=y");
   await stage.settle();

@@ -106,10 +106,16 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   above: false,
   gate: false,
   notice: false,
+  // Only what its place refused (`isRefused`).
   delivered: false,
   run_ended: false,
   newer: false,
 };
+
+/** An alarm: it is not shown where it belongs, but to somebody else or to nobody. */
+function isRefused(entry: StoredEntry): boolean {
+  return entry.kind === "delivered" && entry.instead !== undefined;
+}
 
 /** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
 export async function* auditLines(
@@ -122,7 +128,7 @@ export async function* auditLines(
   }
   for (const thread of keys) {
     for (const entry of withoutRemoved(await journal.read(thread))) {
-      if (entry.at < since || !IS_AUDITED[entry.kind]) continue;
+      if (entry.at < since || !(IS_AUDITED[entry.kind] || isRefused(entry))) continue;
       const { at, ...rest } = entry;
       yield JSON.stringify({ at: new Date(at).toISOString(), thread, ...rest });
     }

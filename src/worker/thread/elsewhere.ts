@@ -1,8 +1,9 @@
 import type { MessageRef, View } from "../../adapters/adapter.ts";
-import { type BotError, isBotError, messageOf } from "../../core/errors.ts";
+import { isBotError, messageOf } from "../../core/errors.ts";
 import { cardOf } from "../../queries/cards.ts";
 import { outgoingOf } from "../../queries/outgoing.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
+import type { Shown } from "../../thread/drafts.ts";
 import { notices } from "../../thread/phrases.ts";
 import type { Thread } from "../../thread/state.ts";
 import type { ThreadContext } from "./parts.ts";
@@ -14,8 +15,8 @@ const OWED_MS = 600_000;
 const NOWHERE = "nowhere/";
 
 /**
- * What the platform refuses for good in this place, such as an archived channel, is told to who asked, alone; when that
- * can't be done either it stays owed for ten minutes, and then the log has it.
+ * What the platform refuses for good in this place, such as an archived channel, is told to who asked, alone, else to the
+ * operations channel; when that can't be done either it stays owed for ten minutes. Whoever was told, the audit says it.
  * @throws whatever keeps it owed
  */
 export async function showElsewhere(
@@ -23,18 +24,19 @@ export async function showElsewhere(
   view: View,
   { view: viewName, undelivered }: StepOf<"deliver">,
   error: unknown,
-): Promise<MessageRef> {
+): Promise<Pick<Shown, "ref" | "instead">> {
   if (!isBotError(error) || error.refused === undefined) throw error;
   // Nobody can see that something there is past.
-  if (undelivered.kind === "past") return undelivered.live.shown.get(viewName) ?? NOWHERE;
+  if (undelivered.kind === "past") return { ref: undelivered.live.shown.get(viewName) ?? NOWHERE };
   const shown =
     undelivered.kind === "card" ? undelivered.action.shown.get(viewName)?.ref : undefined;
-  const told = await tellAsker(ctx, view, undelivered, error);
-  if (told !== undefined) return shown ?? told;
+  const why = messageOf(error);
+  const told = await tellAsker(ctx, view, undelivered, why);
+  if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
   if (ctx.now() - owedSince(undelivered) < OWED_MS) throw error;
   const { key } = ctx;
   ctx.log.error({ err: error, key, view: viewName }, "a message could be shown to nobody");
-  return shown ?? NOWHERE;
+  return { ref: shown ?? NOWHERE, instead: { to: "nobody", why } };
 }
 
 /** Undefined when there is nobody to tell, or they can't be told. */
@@ -42,12 +44,12 @@ async function tellAsker(
   ctx: ThreadContext,
   view: View,
   undelivered: Exclude<Undelivered, { kind: "past" }>,
-  why: BotError,
+  why: string,
 ): Promise<MessageRef | undefined> {
   const asker = askerOf(ctx.thread, undelivered);
   if (asker === undefined) return undefined;
   try {
-    const text = notices.elsewhere(messageOf(why), wordsOf(ctx, undelivered));
+    const text = notices.elsewhere(why, wordsOf(ctx, undelivered));
     return await view.postPrivately(asker, text);
   } catch (error) {
     // What got no answer may have been shown: it is tried again.

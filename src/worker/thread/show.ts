@@ -33,10 +33,11 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
     const context = { key: ctx.key, thread: ctx.thread, readArtifact, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
     const words = shownAs(ctx.parts);
-    const ref = await deliver(shown, view, context, undelivered, words).catch((error: unknown) =>
-      showElsewhere(ctx, shown, step, error),
+    const { ref, instead } = await deliver(shown, view, context, undelivered, words).then(
+      (there) => ({ ref: there, instead: undefined }),
+      (error: unknown) => showElsewhere(ctx, shown, step, error),
     );
-    return { entry, ref, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
+    return { entry, ref, instead, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
   });
 };
 
