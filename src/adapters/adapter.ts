@@ -425,6 +425,8 @@ export interface Queries {
   recent(prefix: string, since: number): Promise<JournalKey[]>;
   /** This message, or typed command, is in the thread's journal. */
   isSaid(key: JournalKey, post: string): Promise<boolean>;
+  /** As `isSaid`, or it was read as a click or a Stop. */
+  isPosted(key: JournalKey, post: string): Promise<boolean>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
   /** What a run answered; undefined when the thread has no such run, or it has not ended. */

@@ -49,6 +49,11 @@ export function createQueries(
     },
     isSaid: async (key, post) =>
       (await threads.isKnown(key)) && (await threads.read(key)).said.has(post),
+    async isPosted(key, post) {
+      if (!(await threads.isKnown(key))) return false;
+      const { said, typed } = await threads.read(key);
+      return said.has(post) || typed.has(post);
+    },
 
     async action(key, id) {
       const { actions } = (await threads.read(key)).thread;

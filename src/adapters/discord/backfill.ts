@@ -1,43 +1,98 @@
 import { type APIMessage, Routes } from "discord.js";
 import type { Logger } from "pino";
+import type { Queries } from "../adapter.ts";
+import { unreadWhileAway } from "../render/phrases.ts";
+import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
 import type { Connection } from "./connection.ts";
-import { firstIdAt, timeOf } from "./place.ts";
+import { keyOf, type Place, timeOf, tryPlace } from "./place.ts";
+import type { Say } from "./say.ts";
+import type { Served } from "./tenants.ts";
 
-/** Each thread costs a request; those written in last come first. */
+/** Each costs a request; those written in last come first. */
 const MAX_THREADS = 25;
-const MAX_MESSAGES = 25;
-/** A journal knows its events again for at least a day. */
-const MAX_AGE_MS = 12 * 3_600_000;
+const MAX_CHANNELS = 15;
+/** As many as Discord gives at once. */
+const MAX_MESSAGES = 100;
+/** Of a channel's questions that are too old, so many are told so, in the channel. */
+const MAX_TOLD = 1;
 
 export interface BackfillParts {
   api: Api;
-  ownThreads: Connection["ownThreads"];
+  connection: Pick<Connection, "ownThreads" | "textChannels">;
+  served: Served;
+  queries: Pick<Queries, "recent" | "isPosted">;
+  say: Say;
   hear(event: unknown): void;
+  /** A person wrote it; in a channel, to the bot. */
+  isQuestion(message: unknown, isThread: boolean): boolean;
   log: Logger;
 }
 
 /**
- * Reads the newest messages of the bot's own threads, some of which may have come while nobody listened: Discord repeats events
- * only for a session that it resumes. Messages that are in the journal already change nothing. Never fails.
+ * Reads what may have come while nobody listened, oldest first: Discord repeats events only for a session that it resumes. The
+ * bot's own threads, those and direct messages that were worked on lately, and questions to the bot in channels. What is in a
+ * journal already is left out; what is too old is said there, once. Never fails.
  */
-export async function backfill({ api, ownThreads, hear, log }: BackfillParts): Promise<void> {
-  const after = Date.now() - MAX_AGE_MS;
-  const recent = ownThreads()
-    .flatMap(({ id, guild, newest }) => (newest === undefined ? [] : [{ id, guild, newest }]))
-    .filter(({ newest }) => timeOf(newest) > after)
-    .toSorted((a, b) => timeOf(b.newest) - timeOf(a.newest))
-    .slice(0, MAX_THREADS);
-  for (const { id, guild } of recent) {
-    try {
-      const query = { limit: MAX_MESSAGES };
-      const newest = await api.ask<APIMessage[]>("get", Routes.channelMessages(id), { query });
-      const oldestFirst = newest.toReversed();
-      for (const message of oldestFirst) {
-        if (BigInt(message.id) > BigInt(firstIdAt(after))) hear({ ...message, guild_id: guild });
-      }
-    } catch (error) {
-      log.debug({ err: error, thread: id }, "a thread could not be read again");
-    }
+export async function backfill(parts: BackfillParts): Promise<void> {
+  const { connection, served, queries, log } = parts;
+  const since = Date.now() - LOOK_BACK_MS;
+  try {
+    const recent = (await queries.recent("discord:", since)).flatMap((key) => tryPlace(key) ?? []);
+    const own = newestFirst(connection.ownThreads(), since);
+    const threads = new Map([...own, ...recent].map((place) => [place.channel, place]));
+    const channels = newestFirst(connection.textChannels(), since);
+    const isServed = ({ guild }: Place) => guild === undefined || served.has(guild);
+    for (const place of [...threads.values()].filter(isServed).slice(0, MAX_THREADS))
+      await readAgain(parts, place, { since, isThread: true });
+    for (const place of channels.filter(isServed).slice(0, MAX_CHANNELS))
+      await readAgain(parts, place, { since, isThread: false });
+  } catch (error) {
+    log.warn({ err: error }, "what was written during the absence could not be read");
+  }
+}
+
+function newestFirst(found: ReturnType<Connection["ownThreads"]>, since: number): Place[] {
+  return found
+    .flatMap(({ id, guild, newest }) =>
+      newest !== undefined && timeOf(newest) > since ? [{ channel: id, guild, newest }] : [],
+    )
+    .toSorted((a, b) => timeOf(b.newest) - timeOf(a.newest));
+}
+
+async function readAgain(
+  { api, queries, say, hear, isQuestion, log }: BackfillParts,
+  place: Place,
+  { since, isThread }: { since: number; isThread: boolean },
+): Promise<void> {
+  const { guild, channel } = place;
+  try {
+    const route = Routes.channelMessages(channel);
+    const query = { limit: MAX_MESSAGES };
+    const answer = await api.ask<APIMessage[]>("get", route, { query });
+    const found = answer.filter(({ id }) => timeOf(id) > since).toReversed();
+    const isPosted = await Promise.all(
+      found.map(({ id }) =>
+        queries.isPosted(keyOf(isThread ? place : { guild, channel: id }), `msg:${id}`),
+      ),
+    );
+    const first = isThread ? Math.max(0, isPosted.indexOf(true)) : 0;
+    const { taken, left } = splitMissed(
+      found.map((each, i) => {
+        const message = { ...each, ...(guild !== undefined && { guild_id: guild }) };
+        return {
+          message,
+          at: timeOf(each.id),
+          isQuestion: isQuestion(message, isThread),
+          isDone: i < first || isPosted[i] === true,
+        };
+      }),
+    );
+    for (const { message, at } of left.slice(-MAX_TOLD))
+      await say(place, unreadWhileAway(at), noticeDelivery("away", message.id, true));
+    for (const message of taken) hear(message);
+  } catch (error) {
+    log.debug({ err: error, channel }, "a place could not be read again");
   }
 }

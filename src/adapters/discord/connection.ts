@@ -1,4 +1,5 @@
 import {
+  ChannelType,
   Client,
   Events,
   GatewayCloseCodes as Close,
@@ -93,6 +94,13 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
     ownThreads: () =>
       [...channels.cache.values()].flatMap((found) =>
         found.isThread() && found.ownerId === bot && found.archived !== true
+          ? [{ id: found.id, guild: found.guildId, newest: found.lastMessageId ?? undefined }]
+          : [],
+      ),
+    /** Channels with messages of their own, with the newest of each. */
+    textChannels: () =>
+      [...channels.cache.values()].flatMap((found) =>
+        found.type === ChannelType.GuildText || found.type === ChannelType.GuildAnnouncement
           ? [{ id: found.id, guild: found.guildId, newest: found.lastMessageId ?? undefined }]
           : [],
       ),

@@ -113,6 +113,13 @@ export function createMessages(parts: MessageParts) {
       addressOf: (said) => readAddress(said, bot),
       isWritten,
     }),
+    /** A person wrote something; in a channel, to the bot. */
+    isQuestion(event: unknown, isThread: boolean): boolean {
+      const said = readMessage(event);
+      if (said === undefined || !isWritten(said)) return false;
+      const isEmpty = said.content === "" && said.attachments.length === 0;
+      return mentions(said.mentions, bot) || (isThread && !isEmpty);
+    },
     /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
       const said = readMessage(event);

@@ -104,13 +104,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     pending.add(ended);
   };
   const { hear } = messages;
-  const ownThreads = () => connection.ownThreads().filter(({ guild }) => served.has(guild));
   await connection.open({
     onMessage: hear,
     onChanged: messages.change,
     onInteraction: (event) => during(enter(event)),
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
-    onSession: () => during(backfill({ api, ownThreads, hear, log })),
+    onSession: () => during(backfill({ ...messages, api, connection, served, queries, say, log })),
   });
   if (served.names !== "")
     log.info(`Connected to ${served.names} as @${username}. Try: @${username} help.`);

@@ -1,6 +1,6 @@
 /** What every chat says in the same words, the terminal too. */
 
-import { formatElapsed } from "../../core/instant.ts";
+import { formatElapsed, isoUtc } from "../../core/instant.ts";
 import { totalTokens } from "../../core/block.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
@@ -19,6 +19,11 @@ export const NOT_KEPT = "I don't have that any more.";
 /** A press that the journal does not have. */
 export const NOT_RECORDED =
   "Couldn't record that: my database isn't answering. Press again in a moment; it counts only once.";
+
+/** In a thread, once the bot is back. `at`: the newest message that it did not read. */
+export function unreadWhileAway(at: number): string {
+  return `I was away and didn't read what was written here up to ${isoUtc(at, "minute").replace("T", " ")} UTC. Write again what still matters.`;
+}
 
 /** To a bot that mentions this one. */
 export function botRefused(setting: string, id: string): string {

@@ -43,6 +43,8 @@ export interface SlackOptions {
   bots?: readonly string[] | undefined;
   /** Done or not, a slash command is acknowledged by then. Default 2.4 s. */
   ackMs?: number | undefined;
+  /** After so long without a connection it is read again what was written. Default 30 s. */
+  awayMs?: number | undefined;
   /** For so long progress is a plan that grows, then an edited message. Default: as long as Slack lets it. */
   maxStreamMs?: number | undefined;
   log: Logger;
@@ -122,7 +124,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       // Set before the first event, whose thread needs its view.
       connected = connect(api, workspace, source, { ...options, ...parts, app });
       try {
-        await source.start(connected.take);
+        await source.start(connected.take, connected.readAgain);
         checkApp(source.app(), app);
         connected.readAgain();
         if (isStopped) throw new BotError("ABORTED", "Slack was stopped while it was connecting.");
@@ -153,8 +155,8 @@ export function createSlack(options: SlackOptions): ChatAdapter {
   };
 }
 
-function createSource({ appToken, apiUrl, log }: SlackOptions): EventSource {
-  if (appToken !== undefined) return createSocketSource({ appToken, apiUrl, log });
+function createSource({ appToken, apiUrl, awayMs, log }: SlackOptions): EventSource {
+  if (appToken !== undefined) return createSocketSource({ appToken, apiUrl, awayMs, log });
   throw new BotError(
     "CONFIG_INVALID",
     "SLACK_BOT_TOKEN is set but neither SLACK_APP_TOKEN (Socket Mode) nor SLACK_SIGNING_SECRET (HTTP) is; set one of them.",
@@ -196,7 +198,7 @@ function connect(
   const bots = createBots(parts.bots, log);
   const hearBot = createBotTaker({ ...shared, app: appId, bots, posting });
   const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard, hearBot });
-  const missed = createBackfill({ api, team: workspace.team, queries, hear: messages.hear, log });
+  const missed = createBackfill({ ...shared, hear: messages.hear, posting });
   const take = createEntrance({
     messages,
     interactions: createInteractions({ ...shared, allowLink, show }),

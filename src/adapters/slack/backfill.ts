@@ -1,52 +1,61 @@
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { Queries } from "../adapter.ts";
+import { renderText } from "../render/message.ts";
+import { unreadWhileAway } from "../render/phrases.ts";
+import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
-import { tryPlace } from "./place.ts";
+import { slackMessages } from "./encode.ts";
+import { isQuestion } from "./messages.ts";
+import { type Place, tryPlace, type Workspace } from "./place.ts";
+import type { Posting } from "./posting.ts";
 import { STOP_MS } from "./receiver.ts";
 
 /** Each thread and each channel costs a request or a few; those with the newest entries come first. */
 const MAX_PLACES = 25;
 const PAGE = 200;
 const MAX_PAGES = 3;
-/** As far back as it looks: a journal knows its events again for at least a day. */
-const MAX_AGE_MS = 12 * 3_600_000;
+/** Of a channel's questions that are too old, so many are told so, each in its thread. */
+const MAX_TOLD = 5;
 
 export interface BackfillParts {
   api: Api;
-  team: string;
-  queries: Pick<Queries, "recent" | "isSaid">;
+  workspace: Pick<Workspace, "team" | "botUser">;
+  queries: Pick<Queries, "recent" | "isPosted">;
+  posting: Pick<Posting, "put">;
   hear(event: unknown): Promise<void>;
   log: Logger;
 }
 
-/** `begin` reads beside all else. */
+/** `begin` reads beside all else; again only after an earlier reading ended. */
 export function createBackfill(parts: BackfillParts) {
   const stopping = new AbortController();
-  let reading: Promise<void> | undefined;
+  let reading = Promise.resolve();
   return {
     begin(): void {
-      reading = backfill(parts, stopping.signal);
+      reading = reading.then(() => backfill(parts, stopping.signal));
     },
     async stop(): Promise<void> {
       stopping.abort();
-      await atMost(STOP_MS, reading ?? Promise.resolve(), () => {});
+      await atMost(STOP_MS, reading, () => {});
     },
   };
 }
 
-interface Found {
+interface Message {
   ts?: string | undefined;
 }
 
 /**
  * Reads what was written while nobody listened, oldest first: in the threads that were worked on lately, and questions to
- * the bot in their channels. What is in a journal already is left out. Never fails.
+ * the bot in their channels. What is in a journal already is left out; what is too old is said there, once. Never fails.
  */
 async function backfill(parts: BackfillParts, signal: AbortSignal): Promise<void> {
-  const { team, queries, log } = parts;
+  const { workspace, queries, log } = parts;
+  const { team } = workspace;
   try {
-    const since = Date.now() - MAX_AGE_MS;
+    const since = Date.now() - LOOK_BACK_MS;
     const keys = await queries.recent(`slack:${team}:`, since);
     if (keys.length > MAX_PLACES)
       log.warn(
@@ -77,25 +86,50 @@ interface Reading {
 }
 
 async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> {
-  const { team, queries, hear, log } = parts;
+  const { workspace, queries, hear, log } = parts;
+  const { team, botUser } = workspace;
   const { channel, root } = reading;
   try {
     const found = await messagesOf(parts.api, reading);
-    const isSaid = await Promise.all(
-      found.map(({ ts }) => queries.isSaid(`slack:${team}:${channel}:${root ?? ts}`, `msg:${ts}`)),
+    const isPosted = await Promise.all(
+      found.map(({ ts }) =>
+        queries.isPosted(`slack:${team}:${channel}:${root ?? ts}`, `msg:${ts}`),
+      ),
     );
     // What others said in a thread before the bot was in it is not for the bot.
-    const first = root === undefined ? 0 : Math.max(0, isSaid.indexOf(true));
-    const missed = found.filter((_, at) => at >= first && isSaid[at] === false);
-    for (const message of missed) await hear({ ...message, channel });
+    const first = root === undefined ? 0 : Math.max(0, isPosted.indexOf(true));
+    const { taken, left } = splitMissed(
+      found.map((each, i) => {
+        const message = { ...each, channel };
+        return {
+          message,
+          at: Number(each.ts) * 1_000,
+          isQuestion: isQuestion(message, root !== undefined, botUser),
+          isDone: i < first || isPosted[i] === true,
+        };
+      }),
+    );
+    for (const each of root === undefined ? left.slice(-MAX_TOLD) : left.slice(-1))
+      await tellUnread(parts, { channel, root: root ?? each.message.ts ?? "" }, each);
+    for (const message of taken) await hear(message);
   } catch (error) {
     log.debug({ err: error, channel, root }, "a place could not be read again");
   }
 }
 
+/** An earlier process may have said it. */
+async function tellUnread(
+  { posting }: BackfillParts,
+  place: Place,
+  { message: { ts = "" }, at }: { message: Message; at: number },
+): Promise<void> {
+  const [message] = slackMessages(await renderText(unreadWhileAway(at), () => false));
+  if (message !== undefined) await posting.put(place, [message], noticeDelivery("away", ts, true));
+}
+
 /** Oldest first: a thread begins with its oldest, a channel with its newest messages. */
-async function messagesOf(api: Api, { channel, root, oldest }: Reading): Promise<Found[]> {
-  const found: Found[] = [];
+async function messagesOf(api: Api, { channel, root, oldest }: Reading): Promise<Message[]> {
+  const found: Message[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const more = { channel, oldest, limit: PAGE, ...(cursor !== undefined && { cursor }) };

@@ -73,8 +73,7 @@ export function createMessages(parts: MessageParts) {
     }
   }
 
-  const isForUs = ({ channel, text }: ReceivedMessage) =>
-    isDirect(channel) || mentions(text, botUser);
+  const isForUs = (said: ReceivedMessage) => isTo(said, botUser);
 
   async function keep(place: Place, said: ReceivedMessage): Promise<void> {
     const { user = "", ts } = said;
@@ -139,6 +138,18 @@ export type Messages = ReturnType<typeof createMessages>;
 function readAddress({ channel, text }: ReceivedMessage, { team, botUser }: Workspace): Address {
   const others = othersIn(text, botUser, (user) => accountOf(team, user));
   return addressOf({ bot: mentions(text, botUser), direct: isDirect(channel) }, others);
+}
+
+function isTo({ channel, text }: ReceivedMessage, botUser: string): boolean {
+  return isDirect(channel) || mentions(text, botUser);
+}
+
+/** A person wrote something; in a channel, to the bot. */
+export function isQuestion(message: unknown, isThread: boolean, botUser: string): boolean {
+  const said = eventSchema.safeParse(message).data;
+  if (said === undefined || !isPersons(said, botUser)) return false;
+  const isEmpty = said.text === "" && said.files.length === 0;
+  return isTo(said, botUser) || (isThread && !isEmpty);
 }
 
 /** Slack's ids say what they name: D is a direct message. */

@@ -5,8 +5,11 @@
 export type Take = (body: unknown) => Promise<unknown>;
 
 export interface EventSource {
-  /** Resolves once events arrive. @throws BotError what the platform and the port throw */
-  start(take: Take): Promise<void>;
+  /**
+   * Resolves once events arrive. `onBack`: they do again, after a time in which some may have been lost.
+   * @throws BotError what the platform and the port throw
+   */
+  start(take: Take, onBack?: () => void): Promise<void>;
   /** Takes nothing new, waits for what is being taken, up to 3 s, and ends the connections. */
   stop(): Promise<void>;
   describe(): string;

@@ -12,6 +12,7 @@ import { createFrames } from "./socket-frames.ts";
 export interface SocketSourceOptions {
   appToken: string;
   apiUrl: string | undefined;
+  awayMs?: number | undefined;
   log: Logger;
 }
 
@@ -22,6 +23,8 @@ const FIRST_BACKOFF_MS = 375;
 const MAX_BACKOFF_MS = 30_000;
 /** A connection that ended sooner counts as a failed attempt; otherwise the source would ask Slack without end. */
 const LIVED_MS = 5_000;
+/** Slack sends what a connection missed again for a while; after longer something may be lost. */
+const AWAY_MS = 30_000;
 /** Slack's end of the closing handshake; afterwards the socket is cut. */
 const CLOSE_MS = 500;
 
@@ -30,7 +33,12 @@ const CLOSE_MS = 500;
  * when that failed, so that Slack sends it again) and how it reconnects: the client's own way ends the process when Slack
  * cannot be reached, and waits 5 s when Slack merely asks for a new connection.
  */
-export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOptions): EventSource {
+export function createSocketSource({
+  appToken,
+  apiUrl,
+  awayMs = AWAY_MS,
+  log,
+}: SocketSourceOptions): EventSource {
   const receiver = new SocketModeReceiver({
     appToken,
     autoReconnectEnabled: false,
@@ -42,6 +50,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   const stopping = new AbortController();
   let isUp = false;
   let upAt = 0;
+  let back = () => {};
   /** Between attempts that failed, or connections that did not last. */
   const waits = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS, 1 / 3);
   let reconnecting: Promise<void> | undefined;
@@ -64,6 +73,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   }
 
   async function reconnect(): Promise<void> {
+    const downAt = performance.now();
     const hasLived = performance.now() - upAt >= LIVED_MS;
     if (hasLived) waits.reset();
     let delayMs = hasLived ? 0 : waits.next();
@@ -71,6 +81,7 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
       try {
         await sleep(delayMs, undefined, { signal: stopping.signal });
         await connect();
+        if (performance.now() - downAt >= awayMs) back();
         return;
       } catch (error) {
         if (stopping.signal.aborted) return;
@@ -97,7 +108,8 @@ export function createSocketSource({ appToken, apiUrl, log }: SocketSourceOption
   }
 
   return {
-    async start(take) {
+    async start(take, onBack = () => {}) {
+      back = onBack;
       frames.use(take);
       await connect();
     },

@@ -82,7 +82,7 @@ test(
   },
 );
 
-test("a process that starts takes up what was written in the bot's threads while none ran", async () => {
+test("a process that starts takes up what was written in the bot's threads and asked in channels while none ran", async () => {
   bot = await openBot();
   const thread = await bot.begin();
   const other = createDiscord({
@@ -91,10 +91,16 @@ test("a process that starts takes up what was written in the bot's threads while
     log: pino({ level: "silent" }),
   });
   await bot.adapter.stop();
-  bot.discord.say(bot.ana, thread, "anybody there?");
+  const missed = Array.from({ length: 31 }, (_, i) => `line ${i}`);
+  for (const text of missed) bot.discord.say(bot.ana, thread, text);
+  bot.discord.say(bot.ana, bot.ops, "lunch?");
+  const asked = bot.discord.say(bot.bob, bot.ops, "is db well?", { mention: true });
   await other.start(bot.parts);
-  await until(async () => (await bot?.texts(thread))?.includes("anybody there?") === true);
-  expect(await bot.texts(thread)).toEqual(["is web well?", "anybody there?"]);
+  // A question in a channel begins its thread; of many messages the newest are taken, and people are told of the rest.
+  await until(() => bot?.discord.threadOf(asked) !== undefined);
+  await until(async () => (await bot?.texts(thread))?.includes("line 30") === true);
+  expect(await bot.texts(thread)).toEqual(["is web well?", ...missed.slice(1)]);
+  expect(bot.shown(thread)).toEqual([expect.stringMatching(/^I was away and didn't read/)]);
   await other.stop();
 });
 

@@ -223,20 +223,37 @@ test("after an absence it reads on in its threads and takes the questions of the
   slack.say(bob, ops, "why?", { thread: other, mention: true });
   await slack.idle();
   await bot.adapter.stop();
-  slack.say(ana, ops, "still slow", { thread: other });
+  const missed = Array.from({ length: 32 }, (_, i) => `line ${i}`);
+  for (const text of missed) slack.say(ana, ops, text, { thread: other });
   slack.say(bob, ops, "lunch?");
   const asked = slack.say(bob, ops, "is db well?", { mention: true });
   await slack.idle();
   expect(await bot.texts(ops, other)).toEqual(["why?"]);
-  const next = createSlack({
-    botToken: slack.botToken,
-    appToken: slack.appToken,
-    apiUrl: slack.apiUrl,
-    log: pino({ level: "silent" }),
-  });
-  await next.start(bot.parts);
-  await until(async () => (await bot.texts(ops, asked)).length > 0);
-  expect(await bot.texts(ops, other)).toEqual(["why?", "still slow"]);
+  const reads = () => slack.calls.filter(({ method }) => method === "conversations.history").length;
+  for (const times of [1, 2]) {
+    const next = createSlack({
+      botToken: slack.botToken,
+      appToken: slack.appToken,
+      apiUrl: slack.apiUrl,
+      awayMs: 0,
+      log: pino({ level: "silent" }),
+    });
+    const before = reads();
+    await next.start(bot.parts);
+    await until(() => reads() > before);
+    await until(async () => (await bot.texts(ops, asked)).length > 0);
+    // Without a connection for long enough it is as at the start.
+    if (times === 2) {
+      slack.dropConnections();
+      await until(() => reads() > before + 1);
+    }
+    await next.stop();
+  }
+  // Of many the newest are taken, and people are told of the rest, once.
+  expect(await bot.texts(ops, other)).toEqual(["why?", ...missed.slice(2)]);
   expect(await bot.texts(ops, asked)).toEqual(["is db well?"]);
-  await next.stop();
+  const ours = slack.messages(ops, other).filter(({ user }) => user === slack.botUser.id);
+  expect(ours.map((message) => slack.textOf(message))).toEqual([
+    expect.stringMatching(/^I was away and didn't read what was written here up to \S+ \S+ UTC\./),
+  ]);
 });
