@@ -102,9 +102,7 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
       const [, guild = "", channel = ""] = named.split(":");
       if (!served.has(guild))
         throw new BotError("PLATFORM_REFUSED", `${named} is in no Discord server that is served.`);
-      const place = await session.begin({ guild, channel }, text);
-      if (place !== undefined) return keyOf(place);
-      throw new BotError("PLATFORM_REFUSED", `No thread can be opened in ${named}.`);
+      return keyOf(await session.begin({ guild, channel }, text));
     },
 
     async examine(kept) {

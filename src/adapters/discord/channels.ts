@@ -24,6 +24,15 @@ const THREADS: ReadonlySet<number> = new Set([
   ChannelType.PrivateThread,
 ]);
 
+const FORUMS: ReadonlySet<number> = new Set([ChannelType.GuildForum, ChannelType.GuildMedia]);
+
+/** A thread that has its first message in itself, and a title by who wrote that. */
+export interface ForumPost {
+  id: string;
+  title: string;
+  owner: string | undefined;
+}
+
 export function isThreadType(type: number): boolean {
   return THREADS.has(type);
 }
@@ -82,6 +91,14 @@ export function createChannels(api: Api) {
       const found = await channel(id);
       const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
       return parent.name ? `#${parent.name}` : undefined;
+    },
+    /** Undefined for a thread that is no post in a forum. */
+    async forumPost(id: string): Promise<ForumPost | undefined> {
+      const found = await channel(id);
+      if (!isThread(found) || !found.parent_id) return undefined;
+      const { type } = await channel(found.parent_id);
+      if (!FORUMS.has(type)) return undefined;
+      return { id, title: found.name ?? "", owner: found.owner_id };
     },
     /** The channel that a thread is in, as a key of this platform begins; a direct message is its own. */
     async channelOf(place: Place): Promise<string> {

@@ -5,7 +5,7 @@ import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
 import { newestOf, readEarlier } from "../shared/earlier.ts";
 import { withoutNulls } from "../shared/payload.ts";
 import { answerWithin, type Api } from "./api.ts";
-import type { Channels } from "./channels.ts";
+import type { Channels, ForumPost } from "./channels.ts";
 import { isCode } from "./errors.ts";
 import { attachment, user } from "./payloads.ts";
 import { nameIn } from "./people.ts";
@@ -37,6 +37,7 @@ const single = content.extend({
 const shown = single.extend({ referenced_message: single.optional().catch(undefined) });
 type Content = z.infer<typeof content>;
 type Single = z.infer<typeof single>;
+type Shown = z.infer<typeof shown>;
 
 const SPOKEN: ReadonlySet<number> = new Set([
   MessageType.Default,
@@ -50,7 +51,7 @@ const STARTER: number = MessageType.ThreadStarterMessage;
 
 export interface EarlierParts {
   api: Api;
-  channels: Pick<Channels, "channelOf">;
+  channels: Pick<Channels, "channelOf" | "forumPost">;
   bot: string;
   /** Names for ids, as far as the gateway told of them. */
   heard: Pick<Names, "role" | "channel">;
@@ -60,51 +61,102 @@ export interface EarlierParts {
 export function createEarlier(place: Place, parts: EarlierParts) {
   return (before: string, after?: string): Promise<Earlier> =>
     readEarlier("Discord", explain, async (found, left) => {
-      const asked = idOf(before);
-      const oldest = after === undefined ? undefined : idOf(after);
+      const { asked, about } = readPost(before) ?? {};
+      const oldest = after === undefined ? undefined : readPost(after)?.asked;
       if (asked === undefined) return undefined;
-      // A thread has the id of the message that it began with, which stands in the channel.
-      const isRoot = asked === place.channel;
-      const channel = isRoot ? await channelOf(place, parts, left) : place.channel;
+      const inTime = <T>(request: Promise<T>) => answerWithin(left(), request, "Discord");
+      const post = await inTime(parts.channels.forumPost(place.channel));
+      // A thread has the id of the message that it began with, which stands in the channel; a forum's post is all of its own.
+      const isRoot = post === undefined && asked === place.channel;
+      const channel = isRoot ? await inTime(parentOf(place, parts)) : place.channel;
       const most = isRoot ? MAX_EARLIER.channel : MAX_EARLIER.thread;
       const query = { before: String(BigInt(asked) + 1n), limit: most + 2 };
-      const request = parts.api.ask<unknown[]>("get", Routes.channelMessages(channel), { query });
-      const answer = await answerWithin(left(), request, "Discord");
-      const all = answer
-        .toReversed()
-        .flatMap((each) => shown.safeParse(withoutNulls(each)).data ?? []);
+      const route = Routes.channelMessages(channel);
+      const answer = await inTime(parts.api.ask<unknown[]>("get", route, { query }));
+      const all = answer.toReversed().flatMap(readShown);
       const question = all.find((each) => each.id === asked);
       const above = all
         .filter(
           (each) => each !== question && (oldest === undefined || BigInt(each.id) > BigInt(oldest)),
         )
         .map((each) => (each.type === STARTER ? (each.referenced_message ?? each) : each));
+      // What it is about may be far above, or in the channel. The first message of a post says what the post is about.
+      const firstId = about ?? (post && oldest === undefined ? place.channel : undefined);
+      const isMissing = firstId !== undefined && !all.some((each) => isOf(each, firstId));
+      const first = isMissing ? await inTime(readOne(place, firstId, post, parts)) : [];
       const referred = question?.referenced_message;
       const isThere = newestOf(above, most, !isRoot).some((each) => each.id === referred?.id);
       const answered = isThere ? undefined : referred;
-      const kept = newestOf(above, answered === undefined ? most : most - 1, !isRoot);
-      const told = [...kept, answered, question].filter((each) => each !== undefined);
+      const room = most - first.length - (answered === undefined ? 0 : 1);
+      const kept = newestOf(above, room, !isRoot);
+      const told = [...first, ...kept, answered, question].filter((each) => each !== undefined);
+      if (post !== undefined && oldest === undefined) found.push(titleOf(post, told));
       found.push(...told.flatMap((each) => messageOf(each, asked, parts)));
       // Without the permission Discord gives an empty list.
-      if (question === undefined) return { why: NO_HISTORY };
+      if (answer.length === 0 && first.length === 0) return { why: NO_HISTORY };
       return kept.length < above.length ? { older: true } : undefined;
     });
 }
 
 const NO_HISTORY = "I need the permission Read Message History";
 
-async function channelOf(
-  place: Place,
-  { channels }: EarlierParts,
-  left: () => number,
-): Promise<string> {
-  const key = await answerWithin(left(), channels.channelOf(place), "Discord");
+async function parentOf(place: Place, { channels }: EarlierParts): Promise<string> {
+  const key = await channels.channelOf(place);
   return key.slice(key.lastIndexOf(":") + 1);
 }
 
-/** Posts are named `msg:<id>`. */
-function idOf(post: string): string | undefined {
-  return /^msg:(\d{1,20})(?::edit:\d+)?$/.exec(post)?.[1];
+/** It is the message, or shows it at the beginning of the thread. */
+function isOf({ id: own, type, referenced_message }: Shown, message: string): boolean {
+  return own === message || (type === STARTER && referenced_message?.id === message);
+}
+
+/** Empty for what is no message. */
+function readShown(each: unknown): Shown[] {
+  const { data } = shown.safeParse(withoutNulls(each));
+  return data === undefined ? [] : [data];
+}
+
+/** One message of the thread, or the one in the channel that the thread began with; empty when it is gone. */
+async function readOne(
+  place: Place,
+  message: string,
+  post: ForumPost | undefined,
+  parts: EarlierParts,
+): Promise<Shown[]> {
+  const isAbove = post === undefined && message === place.channel;
+  const channel = isAbove ? await parentOf(place, parts) : place.channel;
+  try {
+    return readShown(await parts.api.ask("get", Routes.channelMessage(channel, message)));
+  } catch (error) {
+    if (isCode(error, Code.UnknownMessage)) return [];
+    throw error;
+  }
+}
+
+/** What the author of a post wrote above it. */
+function titleOf({ id: thread, title, owner }: ForumPost, told: readonly Shown[]): EarlierMessage {
+  const first = told.find((each) => each.id === thread);
+  const isPerson =
+    first !== undefined && first.author.bot !== true && first.webhook_id === undefined;
+  return {
+    id: `title:${thread}`,
+    at: timeOf(thread),
+    name: first === undefined ? "the post's author" : nameIn(first.author, undefined),
+    account: isPerson && first.author.id === owner ? accountOf(owner) : undefined,
+    text: `Title of this post: ${title}`,
+  };
+}
+
+/** Posts are named `msg:<id>`; what was asked in a message's menu, `msg:<id>:on:<message>`. */
+function readPost(post: string): { asked: string; about: string | undefined } | undefined {
+  const [, asked, about] = /^msg:(\d{1,20})(?::edit:\d+|:on:(\d{1,20}))?$/.exec(post) ?? [];
+  return asked === undefined ? undefined : { asked, about };
+}
+
+/** What a message says, whatever it is made of; empty for what is none. */
+export function wordsIn(value: unknown): string {
+  const read = content.safeParse(withoutNulls(value)).data;
+  return read === undefined ? "" : wordsOf(read);
 }
 
 /** All that a bot's message says; undefined for what is none, or says nothing. */

@@ -14,7 +14,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.UnknownMember]: "the person is not in this server.",
   [Code.UnknownMessage]: "the message is gone.",
   [Code.UnknownUser]: "there is no such account.",
-  [Code.UnknownInteraction]: "more than 3 s had passed since the click; press again.",
+  [Code.UnknownInteraction]: "more than 3 s had passed; try again.",
   [Code.UnknownWebhook]: "too much time had passed since the click.",
   [Code.MissingAccess]: `the bot can't see this channel; let it view the channel (${INVITE}).`,
   [Code.MissingPermissions]: `the bot lacks a permission here; ${INVITE}.`,
@@ -22,6 +22,11 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.CannotExecuteActionOnThisChannelType]: "this kind of channel has no threads.",
   [Code.InvalidWebhookToken]: "more than 15 min had passed since the click.",
   [Code.InvalidFormBodyOrContentType]: "Discord does not accept this form of message.",
+  [Code.CannotExecuteActionOnSystemMessage]: "this is one of Discord's own messages.",
+  [Code.MaximumNumberOfApplicationCommandsReached]:
+    "the application has as many commands as it may; delete some of the others.",
+  [Code.MaximumDailyApplicationCommandCreatesReached]:
+    "the application's commands were made too often today (200 times); start again tomorrow.",
   [Code.ThreadAlreadyCreatedForMessage]: "the message has a thread already.",
   [Code.ThreadLocked]: "the thread is locked; a moderator can unlock it.",
   [Code.InvalidActionOnArchivedThread]:

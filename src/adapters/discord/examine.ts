@@ -9,6 +9,7 @@ import { messageOf } from "../../core/errors.ts";
 import type { PlatformFinding as Finding } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { NEEDED_BITS } from "./channels.ts";
+import { outdatedCommands } from "./command-definitions.ts";
 import { type Guild, guildOf, IF_NOT_YOURS, listGuilds, severalText } from "./tenants.ts";
 
 const GATEWAY_MS = 5_000;
@@ -50,6 +51,7 @@ export async function examine(api: Api, serving: Serving): Promise<Finding[]> {
       text: `The bot is in ${guilds.length === 1 ? "1 server" : `${guilds.length} servers`}. Invite it with ${inviteLink(id)}`,
     },
     ...examineGuilds(guilds, serving, application),
+    await examineCommands(api, id),
     examinePublic(application),
   ];
 }
@@ -82,6 +84,13 @@ function examineGuilds(
   ];
 }
 
+async function examineCommands(api: Api, application: string): Promise<Finding> {
+  const outdated = await outdatedCommands(api, application);
+  if (outdated.length === 0) return { ok: true, text: "Discord has /wk and the message commands." };
+  const names = outdated.map(({ name }) => name).join(", ");
+  return { ok: true, text: `Discord gets these commands at the next start: ${names}.` };
+}
+
 /** Whoever knows its id, which is no secret, can add a public bot to a server of their own. */
 function examinePublic({ bot_public }: Public): Finding {
   return bot_public
@@ -102,7 +111,7 @@ function has(flags: number, bits: number): boolean {
 function inviteLink(application: string): string {
   const query = new URLSearchParams({
     client_id: application,
-    scope: "bot",
+    scope: "bot applications.commands",
     permissions: NEEDED_BITS.toString(),
   });
   return `https://discord.com/oauth2/authorize?${query.toString()}`;

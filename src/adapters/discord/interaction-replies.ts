@@ -2,18 +2,29 @@ import {
   type APIModalInteractionResponseCallbackData,
   InteractionResponseType as Response,
   InteractionType,
+  MessageFlags,
   RESTJSONErrorCodes as Code,
   Routes,
 } from "discord.js";
 import type { Logger } from "pino";
+import { atMost } from "../../core/time-limit.ts";
 import { renderText } from "../render/message.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import type { Api } from "./api.ts";
 import { discordFile, type DiscordMessage, discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
-import type { AnyInteraction, Interaction } from "./payloads.ts";
+import type { Acted, AnyInteraction, Interaction } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
 import { ephemeral } from "./ephemeral.ts";
+
+/** Discord waits 3 s, of which looking up who it is may have taken 2 s. */
+const DEFER_MS = 800;
+
+/** At most 25 of them, each of at most 100 characters. */
+export interface Choice {
+  name: string;
+  value: string;
+}
 
 const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
 
@@ -52,12 +63,18 @@ export function createInteractionReplies(api: Api, log: Logger) {
     }
   }
 
-  /** False: the person does not see all of it. */
-  async function show(pressed: Interaction, told: RenderedMessage): Promise<boolean> {
+  /** False: the person does not see all of it. `isDeferred`: they were told to wait. */
+  async function show(pressed: Acted, told: RenderedMessage, isDeferred = false): Promise<boolean> {
+    const { application_id: application, token } = pressed;
     const [first, ...rest] = discordMessages(told).map(ephemeral);
-    if (!(await answer(pressed, Response.ChannelMessageWithSource, first))) return false;
+    if (!isDeferred && !(await answer(pressed, Response.ChannelMessageWithSource, first)))
+      return false;
     try {
-      const route = Routes.webhook(pressed.application_id, pressed.token);
+      if (isDeferred) {
+        const route = Routes.webhookMessage(application, token);
+        await api.ask("patch", route, { body: first, auth: false });
+      }
+      const route = Routes.webhook(application, token);
       for (const body of rest) await api.ask("post", route, { body, auth: false });
       return true;
     } catch (error) {
@@ -77,11 +94,23 @@ export function createInteractionReplies(api: Api, log: Logger) {
     async taken(pressed: Interaction): Promise<void> {
       await answer(pressed, Response.DeferredMessageUpdate);
     },
-    async form(pressed: Interaction, form: APIModalInteractionResponseCallbackData): Promise<void> {
+    /** Shows what comes of the work; when that takes longer, Discord shows until then that it is awaited. */
+    async showWhenDone(given: Acted, work: Promise<RenderedMessage>): Promise<void> {
+      const early = await atMost(DEFER_MS, work, () => undefined);
+      if (early !== undefined) return void (await show(given, early));
+      const flags = MessageFlags.Ephemeral;
+      const type = Response.DeferredChannelMessageWithSource;
+      if (await answer(given, type, { flags })) await show(given, await work, true);
+    },
+    /** What can be chosen for what is being typed. */
+    async choices(typed: AnyInteraction, choices: readonly Choice[]): Promise<void> {
+      await answer(typed, Response.ApplicationCommandAutocompleteResult, { choices });
+    },
+    async form(pressed: Acted, form: APIModalInteractionResponseCallbackData): Promise<void> {
       await answer(pressed, Response.Modal, form);
     },
     /** A sentence to this person alone. */
-    async tell(pressed: Interaction, text: string): Promise<void> {
+    async tell(pressed: Acted, text: string): Promise<void> {
       await show(pressed, await noticeOf(text, pressed.place));
     },
     /** The same for a command, or an interaction that cannot be read. */

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { MessageType } from "discord.js";
 import type { Logger } from "pino";
 import type { Address } from "../../core/entry.ts";
-import { isBotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import type { Inbound, Inbox, Queries } from "../adapter.ts";
 import type { Bots } from "../shared/bots.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
@@ -55,6 +55,12 @@ export interface MessageParts {
 
 type Text = Extract<Inbound, { kind: "text" }>;
 
+/** Where a message belongs, undefined if it is not for the bot; and what it says, undefined if that is nothing. */
+interface Taken {
+  placeOf(): Promise<Place | undefined>;
+  read(): Promise<Text | undefined>;
+}
+
 /** Takes what people write. Discord sends a message only once, so it waits here until it is recorded. */
 export function createMessages(parts: MessageParts) {
   const { bot, inbox, say, heard, served, log, quietly } = parts;
@@ -65,31 +71,31 @@ export function createMessages(parts: MessageParts) {
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
   });
 
-  /** The job that records one message; it can be run again while the store is away. `output`: a bot's words. */
-  function taking(said: ReceivedMessage, output?: string): () => Promise<void> {
+  /** The job that records one message; it can be run again while the store is away. */
+  function taking(id: string, { placeOf: find, read }: Taken): () => Promise<void> {
     let place: Place | undefined;
     let hasFailed = false;
     let notice: string | undefined;
     return async () => {
-      place ??= await placeOf(said, output);
+      place ??= await find();
       if (place === undefined) return;
       const key = keyOf(place);
       // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await parts.queries.isKnown(key);
-      const text = output === undefined ? await reader.read(said) : outputOf(said, output, bot);
+      const text = await read();
       if (text === undefined) return;
       try {
-        await inbox.post(key, `msg:${said.id}`, text);
+        await inbox.post(key, `msg:${id}`, text);
       } catch (error) {
         if (isBotError(error, "USAGE")) {
           // Trying again would not help. An earlier process may have said so already.
           const words = `${text.actor.name}: ${error.message}`;
-          await say(place, words, noticeDelivery("usage", said.id, true));
+          await say(place, words, noticeDelivery("usage", id, true));
           return;
         }
         log.warn({ err: error, key }, "a message is not recorded yet");
         hasFailed = true;
-        notice ??= await say(place, UNRECORDED, noticeDelivery("unrecorded", said.id));
+        notice ??= await say(place, UNRECORDED, noticeDelivery("unrecorded", id));
         throw error;
       }
       if (notice === undefined) return;
@@ -102,7 +108,14 @@ export function createMessages(parts: MessageParts) {
   const takeBot = createBotTaker({
     ...parts,
     kindOf: (said) => kindIn(said, heard),
-    record: (lane, said, text) => lanes.add(lane, taking(said, text)),
+    record: (lane, said, output) =>
+      lanes.add(
+        lane,
+        taking(said.id, {
+          placeOf: () => placeOf(said, output),
+          read: async () => outputOf(said, output, bot),
+        }),
+      ),
   });
 
   return {
@@ -137,8 +150,28 @@ export function createMessages(parts: MessageParts) {
       if (!isAddressed && !isOpen) return;
       // A thread's messages are taken in order, the one that it begins with first.
       const lane = isOpen ? channel : id;
-      if (lanes.add(lane, taking(said))) return;
+      const taken = { placeOf: () => placeOf(said), read: () => reader.read(said) };
+      if (lanes.add(lane, taking(id, taken))) return;
       log.error({ channel, message: id }, "a message was dropped: too many wait for the store");
+    },
+    /**
+     * Records what somebody had written there in their name. False: the store is away, which the thread was told; it is
+     * tried again. @throws BotError STORE_UNAVAILABLE when too many wait already
+     */
+    record(place: Place, id: string, text: Text): Promise<boolean> {
+      const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+      const job = taking(id, { placeOf: async () => place, read: async () => text });
+      const isTaken = lanes.add(place.channel, async () => {
+        try {
+          await job();
+          resolve(true);
+        } catch (error) {
+          resolve(false);
+          throw error;
+        }
+      });
+      if (!isTaken) reject(new BotError("STORE_UNAVAILABLE", "Too much waits for the store."));
+      return promise;
     },
     /** Lets messages in progress be recorded; those that still wait are lost, and the log counts them. */
     async stop(): Promise<void> {
@@ -147,6 +180,8 @@ export function createMessages(parts: MessageParts) {
     },
   };
 }
+
+export type Messages = ReturnType<typeof createMessages>;
 
 /** As the message says, or as the gateway said before. */
 function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): number | undefined {

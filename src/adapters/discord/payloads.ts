@@ -87,14 +87,43 @@ const field = z.object({
 /** A component of the message that holds the pressed button. */
 const shown = z.object({ type: z.number(), content: z.string().default("") });
 
-export const pressed = asked
+/** Permissions, as bits. */
+const bits = z
+  .string()
+  .regex(/^\d{1,40}$/)
+  .transform(BigInt)
+  .optional()
+  .catch(undefined);
+
+/** Who did something where; the event says which thread it is, never what was pressed. */
+const acted = asked.extend({
+  application_id: z.string(),
+  guild_id: id.optional(),
+  channel: z.object({ id, type: z.number().optional() }).optional(),
+  channel_id: id.optional(),
+  member: member.extend({ user: user.optional(), permissions: bits }).optional(),
+  user: user.optional(),
+  /** What the bot may there. */
+  app_permissions: bits,
+});
+
+function placed<T extends z.infer<typeof acted>>(
+  { channel, channel_id, member: by, user: alone, guild_id: guild, ...rest }: T,
+  ctx: z.RefinementCtx,
+) {
+  const who = by?.user ?? alone;
+  const where = channel?.id ?? channel_id;
+  if (who !== undefined && where !== undefined) {
+    const place = { guild, channel: where };
+    const may = by?.permissions;
+    return { ...rest, user: who, nick: by?.nick, may, place, channelType: channel?.type };
+  }
+  ctx.addIssue({ code: "custom", message: "names nobody, or no place" });
+  return z.NEVER;
+}
+
+export const pressed = acted
   .extend({
-    application_id: z.string(),
-    guild_id: id.optional(),
-    channel: z.object({ id }).optional(),
-    channel_id: id.optional(),
-    member: member.extend({ user: user.optional() }).optional(),
-    user: user.optional(),
     message: z
       .object({ components: z.array(shown.catch({ type: 0, content: "" })).default([]) })
       .optional()
@@ -104,17 +133,44 @@ export const pressed = asked
       components: z.array(z.object({ component: field.optional() }).catch({})).default([]),
     }),
   })
-  .transform(({ channel, channel_id, member: by, user: alone, guild_id: guild, ...rest }, ctx) => {
-    const who = by?.user ?? alone;
-    const where = channel?.id ?? channel_id;
-    if (who !== undefined && where !== undefined) {
-      // The event says which thread it is, never the button.
-      return { ...rest, user: who, nick: by?.nick, place: { guild, channel: where } };
-    }
-    ctx.addIssue({ code: "custom", message: "names nobody, or no place" });
-    return z.NEVER;
-  });
+  .transform(placed);
 export type Interaction = z.infer<typeof pressed>;
+
+/** An option as it was given; a subcommand is one too, with options of its own. */
+const option = z.object({
+  name: z.string(),
+  value: z.union([z.string(), z.number(), z.boolean()]).optional(),
+  /** It is being typed right now. */
+  focused: z.boolean().default(false),
+  get options() {
+    return z.array(option).default([]);
+  },
+});
+
+const given = acted
+  .extend({
+    data: z.object({
+      name: z.string(),
+      type: z.number(),
+      options: z.array(option).default([]),
+      target_id: id.optional(),
+      resolved: z
+        .object({ messages: z.record(z.string(), z.unknown()).default({}) })
+        .optional()
+        .catch(undefined),
+    }),
+  })
+  .transform(placed);
+/** A command that was given, or is being typed. */
+export type Given = z.infer<typeof given>;
+
+/** Undefined for anything else. */
+export function readGiven(event: unknown): Given | undefined {
+  return given.safeParse(withoutNulls(event)).data;
+}
+
+/** Who did something where, whatever it was. */
+export type Acted = Omit<Given, "data">;
 
 /** Undefined for one that cannot be answered. */
 export function readAnyInteraction(event: unknown): AnyInteraction | undefined {

@@ -24,6 +24,8 @@ const MAX_PAGES = 10;
 
 export interface DiscordPeople extends People {
   nameOf(user: string, place: Place): Promise<string>;
+  /** The served servers that an account is a full member of. */
+  homesOf(account: string): Promise<string[]>;
   /** The servers whose members' records may be shown to an account in a place: its own, in a direct message theirs. */
   guildsOf(account: string, key: JournalKey): Promise<string[]>;
 }
@@ -63,7 +65,16 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
     return recipients.some(({ id }) => id === user) ? "member" : "outsider";
   }
 
+  async function homesOf(account: string): Promise<string[]> {
+    const user = tryUser(account);
+    if (user === undefined) return [];
+    const { ids } = served();
+    const standings = await Promise.all(ids.map((guild) => membershipIn(guild, user)));
+    return ids.filter((_, i) => standings[i] === "member");
+  }
+
   return {
+    homesOf,
     async membership(account, key) {
       const user = tryUser(account);
       const place = tryPlace(key);
@@ -113,12 +124,8 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
 
     async guildsOf(account, key) {
       const place = tryPlace(key);
-      const { ids, has } = served();
-      if (place?.guild !== undefined) return has(place.guild) ? [place.guild] : [];
-      const user = tryUser(account);
-      if (place === undefined || user === undefined) return [];
-      const standings = await Promise.all(ids.map((guild) => membershipIn(guild, user)));
-      return ids.filter((_, i) => standings[i] === "member");
+      if (place?.guild !== undefined) return served().has(place.guild) ? [place.guild] : [];
+      return place === undefined ? [] : homesOf(account);
     },
   };
 }

@@ -23,3 +23,45 @@ export function lacksPermissions(names: readonly string[]): string {
   const quoted = names.map((name) => `"${name}"`).join(", ");
   return `I lack ${quoted} here. Allow it to my role in the channel's settings.`;
 }
+
+export const UNKNOWN_COMMAND =
+  "This command is from another version of Watchkeeper. `/wk help` shows what there is.";
+
+/** To who typed a command in a thread or a direct message. */
+export const ASKED_HERE = "I'm on it; the answer comes here.";
+
+export const ASKED_LATER =
+  "I can't reach my database. Nothing has started yet; I keep trying, and answer in the thread.";
+
+export const CANT_WRITE = "You can't write here, so I can't do it in your name.";
+
+export function noSuchIncident(id: string, meant: string | undefined): string {
+  return `I don't know ${id} as an open incident that you may see.${didYouMean(meant)}`;
+}
+
+export function noSuchAction(action: string, meant: string | undefined): string {
+  return `I don't know ${action} as waiting for approval where you may see it.${didYouMean(meant)}`;
+}
+
+export function severalActions(action: string): string {
+  return `Several threads have an ${action}. Choose one from the list.`;
+}
+
+function didYouMean(meant: string | undefined): string {
+  return meant === undefined ? "" : ` Did you mean ${meant}?`;
+}
+
+/** A message was added to an incident's timeline. */
+export function addedTo(incident: string): string {
+  return `I'm adding it to ${incident}; its thread shows how that went.`;
+}
+
+export const WK_HELP = `/wk ask: opens a thread in this channel and answers there; in a thread it answers right here
+Only you see the answers of these:
+/wk status: model, tools, host, what waits and what runs
+/wk approvals: what waits for approval, where you may see it; choose one to see its details
+/wk incidents: open incidents
+These open a thread, as asking does:
+/wk incident open, update, resolve
+In a message's menu, under Apps: Investigate, Add to incident
+In a thread, mention me with “help” to see every command.`;

@@ -19,9 +19,12 @@ import { createDiscordFiles } from "./files.ts";
 import { createInteractions } from "./interactions.ts";
 import { createMessages } from "./messages.ts";
 import { backfill } from "./backfill.ts";
+import { createBegin } from "./begin.ts";
+import { registerCommands } from "./command-definitions.ts";
+import { createDoors } from "./doors.ts";
 import { keyOf, type Place } from "./place.ts";
 import { createPosting, type Posting } from "./posting.ts";
-import { createSay, isWithin, noticeOf } from "./say.ts";
+import { createSay, isWithin } from "./say.ts";
 import { threadName } from "./text.ts";
 import { createThreadOpener } from "./threads.ts";
 import { createTyping } from "./typing.ts";
@@ -55,8 +58,8 @@ export interface Session {
   board: ProgressBoard<Place>;
   sign: ThreadSign<Place>;
   connection: Connection;
-  /** Begins a thread with a message of ours. Undefined when none can be opened: then the channel has been told why. */
-  begin(at: { guild: string; channel: string }, text: string): Promise<Place | undefined>;
+  /** Begins a thread with a message of ours. @throws BotError PLATFORM_REFUSED when none can be opened */
+  begin(at: { guild: string; channel: string }, text: string): Promise<Place>;
   /** Takes no more events; those already taken have up to 3 s to be recorded. */
   close(): Promise<void>;
 }
@@ -96,7 +99,10 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   });
   const replies = createInteractionReplies(api, log);
   const interact = createInteractions({ replies, ephemeralMessages, inbox, queries, log });
-  const enter = createEntrance({ interact, replies, served, people, log, quietly });
+  const begin = createBegin(posting, openThread, log);
+  const { record } = messages;
+  const doors = createDoors({ ...parts, replies, served, begin, openThread, record });
+  const enter = createEntrance({ interact, doors, replies, served, people, log, quietly });
   const pending = new Set<Promise<void>>();
   const during = (work: Promise<void>) => {
     const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
@@ -111,6 +117,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
     onSession: () => during(backfill({ ...messages, api, connection, served, queries, say, log })),
   });
+  during(registerCommands(api, log));
   if (served.names !== "")
     log.info(`Connected to ${served.names} as @${username}. Try: @${username} help.`);
   async function close(): Promise<void> {
@@ -130,10 +137,13 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     connection,
     async begin(at, text) {
       const { type: kind } = await channels.channel(at.channel);
-      const [first] = discordMessages(await noticeOf(text, at));
       const delivery = { id: randomUUID(), isRetry: false };
-      const message = await posting.put(at, first === undefined ? [] : [first], delivery);
-      return openThread({ ...at, message, kind, name: threadName(text, "") });
+      const { place } = await begin(
+        { ...at, kind },
+        { text, name: threadName(text, "") },
+        delivery,
+      );
+      return place;
     },
     close: () => (closed ??= close()),
   };

@@ -41,10 +41,10 @@ export interface ThreadOpenerParts {
 
 /**
  * Opens the thread of a message, which has the message's id; the same again, also by another process, is one thread.
- * Undefined when none can be opened: then the channel has been told why.
+ * Undefined when none can be opened: then the channel, or who gave `tell`, has been told why.
  * @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED
  */
-export type OpenThread = (root: Root) => Promise<Place | undefined>;
+export type OpenThread = (root: Root, tell?: (why: string) => void) => Promise<Place | undefined>;
 
 export function createThreadOpener({
   api,
@@ -68,19 +68,22 @@ export function createThreadOpener({
     return lacksPermissions(missing.length > 0 ? missing : missingAmong(0n));
   }
 
-  async function tell(root: Root, error: unknown): Promise<void> {
-    const { guild, channel, message, kind } = root;
+  async function reasonFor(root: Root, error: unknown): Promise<string> {
+    if (!HAVE_THREADS.has(root.kind)) return NO_THREADS_HERE;
+    return cannotOpenThread(await whyNot(root, error));
+  }
+
+  async function tellChannel(root: Root, error: unknown): Promise<void> {
+    const { guild, channel, message } = root;
     const last = toldAt.get(channel);
     if (last !== undefined && performance.now() - last < TOLD_MS) return;
     toldAt.set(channel, performance.now());
-    const text = HAVE_THREADS.has(kind)
-      ? cannotOpenThread(await whyNot(root, error))
-      : NO_THREADS_HERE;
     // Every process hears the message; it is answered once.
-    await say({ guild, channel }, text, noticeDelivery("nothread", message));
+    const why = await reasonFor(root, error);
+    await say({ guild, channel }, why, noticeDelivery("nothread", message));
   }
 
-  return async (root) => {
+  return async (root, tell) => {
     const { guild, channel, message, kind, name } = root;
     const place = { guild, channel: message };
     try {
@@ -91,8 +94,9 @@ export function createThreadOpener({
       if (isCode(error, Code.ThreadAlreadyCreatedForMessage)) return place;
       if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
       log.warn({ err: error, channel, kind }, "no thread could be opened");
+      if (tell !== undefined) tell(await reasonFor(root, error));
       // A message that was deleted meanwhile needs no answer.
-      if (!isCode(error, Code.UnknownMessage)) await tell(root, error);
+      else if (!isCode(error, Code.UnknownMessage)) await tellChannel(root, error);
       return undefined;
     }
   };

@@ -34,10 +34,6 @@ export function unknownAction(action: string): string {
   return `I don't know ${action} in this thread any more.`;
 }
 
-/** To whoever types one that the app's settings still have. */
-export const NO_COMMANDS =
-  "I have no slash commands. Mention me and write what you want; `help` lists how.";
-
 /** Labels the reason of an action. */
 export const REASON = "Why (AI-written, not verified)";
 

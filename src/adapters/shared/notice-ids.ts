@@ -7,9 +7,18 @@ const SAME_MS = 10_000;
 /**
  * Why a platform says something that no journal tells it to, about one message: it can't be kept (`usage`), isn't kept
  * yet (`unrecorded`), is from nobody that is served (`refused`) or from a bot that is not listed (`bot`), can't have a thread
- * (`nothread`), was written too long ago when the bot came back (`away`); or the platform drops messages (`dropped`).
+ * (`nothread`), was written too long ago when the bot came back (`away`), is a thread's first one, with what somebody asked
+ * (`asked`); or the platform drops messages (`dropped`).
  */
-type Reason = "usage" | "unrecorded" | "refused" | "bot" | "away" | "nothread" | "dropped";
+type Reason =
+  | "usage"
+  | "unrecorded"
+  | "refused"
+  | "bot"
+  | "away"
+  | "nothread"
+  | "asked"
+  | "dropped";
 
 /** The delivery of such a notice. `isRetry`: an earlier process may have said it. */
 export function noticeDelivery(reason: Reason, about: string, isRetry = false): Delivery {

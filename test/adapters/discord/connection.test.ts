@@ -125,7 +125,7 @@ test("the doctor is told of the token, the gateway, the intents, and how to invi
   expect(text).toContain("Server Members Intent is off");
   expect(text).toMatch(
     new RegExp(
-      `oauth2/authorize\\?client_id=${bot.discord.application.id}&scope=bot&permissions=309237713920`,
+      `oauth2/authorize\\?client_id=${bot.discord.application.id}&scope=bot\\+applications\\.commands&permissions=309237713920`,
     ),
   );
   expect(bot.discord.connected).toBe(0);

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import type { ActionCard, ChatAdapter, ChatParts, View } from "../../../src/adapters/adapter.ts";
+import type { OpenIncident } from "../../../src/adapters/overview.ts";
 import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
@@ -40,6 +41,8 @@ export interface Bot {
   ops: FakeChannel;
   /** Cards that the queries know, by action. */
   cards: Map<string, ActionCard>;
+  /** Those that are open. */
+  incidents: OpenIncident[];
   /** What went to the log. */
   log: Record<string, unknown>[];
   /** The inbox throws this many times before it takes the next post, each time after `delayMs`. */
@@ -79,7 +82,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     });
   const adapters = [create()];
   const [adapter = create()] = adapters;
-  const { parts, cards, breakStore } = openParts(journal);
+  const { parts, cards, incidents, breakStore } = openParts(journal);
   if (options.start !== false) {
     await adapter.start(parts);
     await discord.everyConnected();
@@ -96,6 +99,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     bob,
     ops,
     cards,
+    incidents,
     log,
     breakStore,
     key,

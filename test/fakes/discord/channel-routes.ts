@@ -138,6 +138,12 @@ function listMessages({ platform, param, query }: Asked): Answer {
   return newest.map((each) => messageJson(world, each, platform.hasContent));
 }
 
+function oneMessage({ platform, param }: Asked): Answer {
+  const { world } = platform;
+  const channel = channelFor(world, param("channel"), PERMISSIONS.readMessageHistory);
+  return messageJson(world, messageIn(channel, param("message")), platform.hasContent);
+}
+
 function type({ platform, param }: Asked): Answer {
   const channel = writable(platform, param("channel"));
   platform.typing.push({ channelId: channel.id, at: Date.now() });
@@ -159,6 +165,7 @@ export const CHANNEL_ROUTES: readonly Route[] = [
   },
   { method: "GET", pattern: "/channels/:channel/messages", run: listMessages },
   { method: "POST", pattern: "/channels/:channel/messages", run: createMessage },
+  { method: "GET", pattern: "/channels/:channel/messages/:message", run: oneMessage },
   { method: "PATCH", pattern: "/channels/:channel/messages/:message", run: editMessage },
   { method: "DELETE", pattern: "/channels/:channel/messages/:message", run: deleteMessage },
   { method: "POST", pattern: "/channels/:channel/typing", run: type },

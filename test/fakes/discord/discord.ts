@@ -11,7 +11,13 @@ import {
 } from "./furnishing.ts";
 import { Gateway, INTENTS } from "./gateway.ts";
 import { GUILD_ROUTES } from "./guild-routes.ts";
-import { createInteractions, type Interactions, type Outcome } from "./interactions.ts";
+import {
+  type ChoiceSeen,
+  createInteractions,
+  type Interactions,
+  type Outcome,
+} from "./interactions.ts";
+import { type Commands, createCommandStore, type Typed } from "./commands.ts";
 import { createLimits, type Limits } from "./limits.ts";
 import type { OpenModal } from "./modals.ts";
 import { guildCreateJson, userJson } from "./payloads.ts";
@@ -83,6 +89,8 @@ export class FakeDiscord {
   readonly #rest: RestServer;
   readonly #interactions: Interactions;
   readonly #limits: Limits;
+  /** The application's, for every guild. */
+  readonly commands: Commands = createCommandStore();
 
   private constructor(options: FakeDiscordOptions) {
     const world = createWorld("Watchkeeper");
@@ -137,7 +145,7 @@ export class FakeDiscord {
       oldEditsAt: new Map(),
       origin: () => `http://${this.#rest.address}`,
     };
-    this.#interactions = createInteractions(this.#platform);
+    this.#interactions = createInteractions(this.#platform, this.commands);
     this.#rest = new RestServer({
       token: this.token,
       routes: [
@@ -146,6 +154,7 @@ export class FakeDiscord {
         ...CHANNEL_ROUTES,
         ...THREAD_ROUTES,
         ...this.#interactions.routes,
+        ...this.commands.routes,
       ],
       limits: this.#limits,
       files: world.files,
@@ -351,6 +360,27 @@ export class FakeDiscord {
     if (button === undefined) throw new Error(`No button ${customId} under "${textOf(message)}"`);
     if (button.disabled) throw new Error(`The button ${customId} is disabled`);
     return this.#interactions.press(user, message, customId);
+  }
+
+  /** Types `/wk` and sends it. @throws Error for what Discord's client would not let go */
+  async give(user: FakeUser, channel: FakeChannel, typed: Typed): Promise<Outcome> {
+    return this.#interactions.give(user, channel, typed);
+  }
+
+  /** Types at `/wk`; what can be chosen then. Undefined: nobody answered in time. */
+  async type(
+    user: FakeUser,
+    channel: FakeChannel,
+    typed: Typed,
+  ): Promise<ChoiceSeen[] | undefined> {
+    return this.#interactions.type(user, channel, typed);
+  }
+
+  /** Picks a command in the menu of a message. */
+  async pick(user: FakeUser, messageId: string, name: string): Promise<Outcome> {
+    const message = this.message(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    return this.#interactions.pick(user, message, name);
   }
 
   /** Sends a form that is open; what is not in `values` stays as it was filled in. It closes when it is answered. */

@@ -1,4 +1,5 @@
-import { isBody } from "./components.ts";
+import { type Commands, type Typed, typedOptions } from "./commands.ts";
+import { isBody, stringOf } from "./components.ts";
 import { FLAGS, readNewMessage } from "./message-body.ts";
 import { filledIn, readModal, type OpenModal } from "./modals.ts";
 import { channelJson, memberJson, messageJson, userJson } from "./payloads.ts";
@@ -9,7 +10,7 @@ import type { Answer, Asked, Route } from "./route.ts";
 import type { Body, FakeChannel, FakeMessage, FakeUser } from "./world.ts";
 
 /** The answers that the program gives. */
-type How = "reply" | "deferUpdate" | "modal";
+type How = "reply" | "defer" | "deferUpdate" | "choices" | "modal";
 
 /** How a press or a form ended. `failed`: nobody answered in time, and Discord said "This interaction failed". */
 export type Outcome = { interaction: string } & (
@@ -19,11 +20,51 @@ export type Outcome = { interaction: string } & (
 
 const HOWS: Record<number, How> = {
   4: "reply",
+  5: "defer",
   6: "deferUpdate",
+  8: "choices",
   9: "modal",
 };
+const COMMAND = 2;
 const COMPONENT_PRESS = 3;
+const AUTOCOMPLETE = 4;
 const MODAL_SUBMIT = 5;
+const CHAT_INPUT = 1;
+const ON_MESSAGE = 3;
+const MAX_CHOICES = 25;
+
+/** Which answers an interaction takes (Discord's reference, "Interaction Callback Type"). */
+function takes(how: How, { type, message }: Interaction): boolean {
+  if (type === AUTOCOMPLETE) return how === "choices";
+  if (how === "choices") return false;
+  if (how === "modal") return type !== MODAL_SUBMIT;
+  return how !== "deferUpdate" || message !== undefined;
+}
+
+/** A choice of what is being typed. */
+export interface ChoiceSeen {
+  name: string;
+  value: string;
+}
+
+function chatInput(commands: Commands, typed: Typed): Body {
+  const found = commands.all.find((each) => each["name"] === "wk");
+  const options = typedOptions(commands, "wk", typed);
+  return { id: found?.["id"], name: "wk", type: CHAT_INPUT, options };
+}
+
+/** @throws Refusal 50035 */
+function readChoices({ choices }: Body): ChoiceSeen[] {
+  const list = Array.isArray(choices) ? choices.filter(isBody) : undefined;
+  if (list === undefined || list.length > MAX_CHOICES) {
+    const said = "Must be 25 or fewer in length.";
+    throw invalidForm("data.choices", "BASE_TYPE_BAD_LENGTH", said);
+  }
+  return list.map((each, index) => ({
+    name: stringOf(each, "name", `data.choices.${index}`, [1, 100]),
+    value: stringOf(each, "value", `data.choices.${index}`, [1, 100]),
+  }));
+}
 
 interface Interaction {
   readonly id: string;
@@ -31,13 +72,15 @@ interface Interaction {
   readonly type: number;
   readonly user: FakeUser;
   readonly channel: FakeChannel;
-  /** The message whose button was pressed, also of a form that a button opened. */
-  readonly message: FakeMessage;
+  /** The message whose button was pressed, also of a form that a button opened. None of a command. */
+  readonly message: FakeMessage | undefined;
   readonly startedAt: number;
   /** The form that is submitted. */
   readonly modal: OpenModal | undefined;
   readonly end: (outcome: Outcome) => void;
   how: How | undefined;
+  /** The first answer, which may still be to come. */
+  original: string | undefined;
   /** Nobody answered in time. */
   dead: boolean;
 }
@@ -46,6 +89,12 @@ interface Interaction {
 export interface Interactions {
   press(user: FakeUser, message: FakeMessage, customId: string): Promise<Outcome>;
   submit(user: FakeUser, modal: OpenModal, values: Record<string, string>): Promise<Outcome>;
+  /** Gives `/wk`. */
+  give(user: FakeUser, channel: FakeChannel, typed: Typed): Promise<Outcome>;
+  /** Types at it; what can be chosen then. Undefined: nobody answered in time. */
+  type(user: FakeUser, channel: FakeChannel, typed: Typed): Promise<ChoiceSeen[] | undefined>;
+  /** Picks a command in the menu of a message. */
+  pick(user: FakeUser, message: FakeMessage, name: string): Promise<Outcome>;
   /** A message that only one person sees, if it still stands. */
   ephemeral(id: string): FakeMessage | undefined;
   ephemeralsOf(user: FakeUser): FakeMessage[];
@@ -56,7 +105,7 @@ export interface Interactions {
   stop(): void;
 }
 
-export function createInteractions(platform: Platform): Interactions {
+export function createInteractions(platform: Platform, commands: Commands): Interactions {
   const { world, times } = platform;
   const known = new Map<string, Interaction>();
   const byToken = new Map<string, Interaction>();
@@ -79,7 +128,9 @@ export function createInteractions(platform: Platform): Interactions {
         ...channelJson(world, channel),
         permissions: String(permissionsIn(world, channel, user.id)),
       },
-      message: messageJson(world, interaction.message, true),
+      ...(interaction.message !== undefined && {
+        message: messageJson(world, interaction.message, true),
+      }),
       data,
       locale: "en-US",
       app_permissions: String(permissionsIn(world, channel, world.bot.id)),
@@ -104,11 +155,12 @@ export function createInteractions(platform: Platform): Interactions {
   const begin = (
     type: number,
     user: FakeUser,
-    message: FakeMessage,
+    message: FakeMessage | undefined,
     modal: OpenModal | undefined,
     data: Body,
+    where = message?.channelId ?? "",
   ): Promise<Outcome> => {
-    const channel = world.channels.get(message.channelId);
+    const channel = world.channels.get(where);
     if (channel === undefined) throw new Error("The message's channel is gone");
     if (permissionsIn(world, channel, user.id) === 0n)
       throw new Error(`${user.name} does not see it`);
@@ -137,6 +189,7 @@ export function createInteractions(platform: Platform): Interactions {
           resolve(outcome);
         },
         how: undefined,
+        original: undefined,
         dead: false,
       };
       known.set(id, interaction);
@@ -145,11 +198,15 @@ export function createInteractions(platform: Platform): Interactions {
     });
   };
 
+  const deferred = new Map<string, boolean>();
+  const choices = new Map<string, ChoiceSeen[]>();
+
   /** A message in answer to an interaction: for one person, or in the channel. */
-  const answer = (interaction: Interaction, data: Body): FakeMessage => {
+  const answer = (interaction: Interaction, data: Body, isPrivate = false): FakeMessage => {
     const { channel, user } = interaction;
     const body = readNewMessage(data, true);
     const message = draftMessage(platform, channel, { author: world.bot, body });
+    if (isPrivate) message.flags |= FLAGS.ephemeral;
     if ((message.flags & FLAGS.ephemeral) === 0) publish(platform, channel, message);
     else ephemeral.set(message.id, { user, message });
     // Without allowed_mentions an interaction's answer may mention people, and nobody else.
@@ -161,11 +218,32 @@ export function createInteractions(platform: Platform): Interactions {
   const respond = (interaction: Interaction, how: How, data: Body): void => {
     if (how === "reply") {
       if (interaction.channel.thread?.archived === true) throw refusal("threadArchived");
-      answer(interaction, data);
+      interaction.original = answer(interaction, data).id;
+    } else if (how === "defer") {
+      const flags = data["flags"] ?? 0;
+      // Components V2 come with what is written later.
+      if (
+        Object.keys(data).some((key) => key !== "flags") ||
+        (flags !== 0 && flags !== FLAGS.ephemeral)
+      )
+        throw invalidForm("data.flags", "BASE_TYPE_CHOICES", "Only the flag EPHEMERAL can be set.");
+      deferred.set(interaction.id, flags === FLAGS.ephemeral);
     } else if (how === "modal") {
       const modal = readModal(interaction.id, data);
       modals.set(modal.id, { user: interaction.user, from: interaction, modal });
-    }
+    } else if (how === "choices") choices.set(interaction.id, readChoices(data));
+  };
+
+  /** What the first answer was put off to; it is written by an edit, of the flag COMPONENTS V2 too. */
+  const editOriginal = (asked: Asked): Answer => {
+    const interaction = tokenOf(asked);
+    const isPrivate = deferred.get(interaction.id);
+    // The program edits only what it put off.
+    if (isPrivate === undefined || interaction.original !== undefined)
+      throw refusal("unknownMessage");
+    const message = answer(interaction, asked.body, isPrivate);
+    interaction.original = message.id;
+    return messageJson(world, message, true);
   };
 
   /** @throws Refusal 10015, 50027 */
@@ -186,7 +264,7 @@ export function createInteractions(platform: Platform): Interactions {
     if (interaction.how !== undefined) throw refusal("alreadyAcknowledged");
     if (interaction.dead) throw refusal("unknownInteraction");
     const how = HOWS[Number(asked.body["type"])];
-    if (how === undefined || (how === "modal" && interaction.type === MODAL_SUBMIT)) {
+    if (how === undefined || !takes(how, interaction)) {
       throw invalidForm("type", "BASE_TYPE_CHOICES", "Value must be one of the types of callback.");
     }
     const named = isBody(asked.body["data"]) ? asked.body["data"] : {};
@@ -206,6 +284,28 @@ export function createInteractions(platform: Platform): Interactions {
 
   const callbackPath = "/interactions/:interaction/:token/callback";
   return {
+    give: (user, channel, typed) =>
+      begin(COMMAND, user, undefined, undefined, chatInput(commands, typed), channel.id),
+    async type(user, channel, typed) {
+      const data = chatInput(commands, typed);
+      const outcome = await begin(AUTOCOMPLETE, user, undefined, undefined, data, channel.id);
+      return choices.get(outcome.interaction);
+    },
+    pick(user, message, name) {
+      const found = commands.all.find(
+        (each) => each["name"] === name && each["type"] === ON_MESSAGE,
+      );
+      if (found === undefined) throw new Error(`No message has ${name} in its menu`);
+      const shown = messageJson(world, message, true);
+      const data = {
+        id: found["id"],
+        name,
+        type: ON_MESSAGE,
+        target_id: message.id,
+        resolved: { messages: { [message.id]: shown } },
+      };
+      return begin(COMMAND, user, undefined, undefined, data, message.channelId);
+    },
     press: (user, message, customId) =>
       begin(COMPONENT_PRESS, user, message, undefined, {
         custom_id: customId,
@@ -215,7 +315,7 @@ export function createInteractions(platform: Platform): Interactions {
       const open = modals.get(modal.id);
       if (open?.user !== user) throw new Error(`${user.name} has no such form open`);
       const data = { custom_id: modal.customId, components: filledIn(modal, values) };
-      return begin(MODAL_SUBMIT, user, open.from.message, modal, data);
+      return begin(MODAL_SUBMIT, user, open.from.message, modal, data, open.from.channel.id);
     },
     ephemeral: (id) => ephemeral.get(id)?.message,
     ephemeralsOf: (user) =>
@@ -225,6 +325,12 @@ export function createInteractions(platform: Platform): Interactions {
     routes: [
       { method: "POST", pattern: callbackPath, open: true, run: callback },
       { method: "POST", pattern: "/webhooks/:application/:token", open: true, run: followUp },
+      {
+        method: "PATCH",
+        pattern: "/webhooks/:application/:token/messages/@original",
+        open: true,
+        run: editOriginal,
+      },
     ],
     stop() {
       for (const [timer, fail] of timers) {

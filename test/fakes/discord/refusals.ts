@@ -36,6 +36,17 @@ export const REFUSALS = {
   unknownUser: [404, 10013, "Unknown User"],
   unknownWebhook: [404, 10015, "Unknown Webhook"],
   unknownInteraction: [404, 10062, "Unknown interaction"],
+  notYourApplication: [
+    403,
+    20012,
+    "You are not authorized to perform this action on this application",
+  ],
+  tooManyCommands: [400, 30032, "Maximum number of application commands reached (100)."],
+  tooManyCommandsToday: [
+    400,
+    30034,
+    "Maximum number of daily application command creates has been reached (200)",
+  ],
   tooLarge: [413, 40005, "Request entity too large"],
   alreadyAcknowledged: [400, 40060, "Interaction has already been acknowledged."],
   missingAccess: [403, 50001, "Missing Access"],

@@ -1,0 +1,42 @@
+import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
+import type { Delivery, MessageRef } from "../adapter.ts";
+import { isThreadType } from "./channels.ts";
+import { discordMessages } from "./encode.ts";
+import type { Place } from "./place.ts";
+import type { Posting } from "./posting.ts";
+import { noticeOf } from "./say.ts";
+import type { OpenThread } from "./threads.ts";
+
+/** Where a conversation begins with a message of ours. In a thread and a direct message it goes on there. */
+export type Begin = (
+  at: Place & { kind: number },
+  said: { text: string; name: string },
+  delivery: Delivery,
+) => Promise<{ place: Place; message: MessageRef }>;
+
+/**
+ * Posts a message of ours and opens its thread; of several processes that do so with the same delivery, one message and one
+ * thread come. @throws BotError PLATFORM_REFUSED when there can't be a thread, what `Api.ask` throws
+ */
+export function createBegin(posting: Posting, openThread: OpenThread, log: Logger): Begin {
+  return async ({ kind, ...at }, { text, name }, delivery) => {
+    const [first] = discordMessages(await noticeOf(text, at));
+    const message = await posting.put(at, first === undefined ? [] : [first], delivery);
+    const { guild, channel } = at;
+    if (guild === undefined || isThreadType(kind)) return { place: at, message };
+    let why = "";
+    try {
+      const place = await openThread({ guild, channel, message, kind, name }, (text) => {
+        why = text;
+      });
+      if (place !== undefined) return { place, message };
+      throw new BotError("PLATFORM_REFUSED", why);
+    } catch (error) {
+      await posting.remove(at, message).catch((cause: unknown) => {
+        log.warn({ err: cause }, "the first message of a thread that was not opened stays");
+      });
+      throw error;
+    }
+  };
+}
