@@ -112,8 +112,6 @@ export function createMessageCommands(parts: MessageCommandParts) {
   };
 }
 
-export type MessageCommands = ReturnType<typeof createMessageCommands>;
-
 function formOf(
   message: string,
   incidents: readonly OpenIncident[],
