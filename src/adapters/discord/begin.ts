@@ -27,8 +27,8 @@ export function createBegin(posting: Posting, openThread: OpenThread, log: Logge
     if (guild === undefined || isThreadType(kind)) return { place: at, message };
     let why = "";
     try {
-      const place = await openThread({ guild, channel, message, kind, name }, (text) => {
-        why = text;
+      const place = await openThread({ guild, channel, message, kind, name }, (refusal) => {
+        why = refusal;
       });
       if (place !== undefined) return { place, message };
       throw new BotError("PLATFORM_REFUSED", why);

@@ -16,7 +16,7 @@ import type { Api } from "./api.ts";
 
 /** In the menu of a message. */
 export const INVESTIGATE = "Investigate";
-export const ADD_TO_INCIDENT = "Add to incident";
+const ADD_TO_INCIDENT = "Add to incident";
 
 /** Of a question; the thread's first message shows it. */
 const MAX_QUESTION = 1_500;
@@ -108,6 +108,10 @@ export const COMMANDS: readonly Definition[] = [
   { name: INVESTIGATE, type: Type.Message, ...IN_SERVERS },
   { name: ADD_TO_INCIDENT, type: Type.Message, ...IN_SERVERS },
 ];
+
+export function isKnown(name: string, type: number): boolean {
+  return COMMANDS.some((each) => each.name === name && Number(each.type) === type);
+}
 
 /** Commands that Discord does not have as they are now. @throws BotError what `Api.ask` throws */
 export async function outdatedCommands(api: Api, application: string): Promise<Definition[]> {

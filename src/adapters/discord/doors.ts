@@ -12,6 +12,7 @@ import { ASKED } from "../shared/phrases.ts";
 import type { Begin } from "./begin.ts";
 import { type Channels, isThreadType, missingAmong } from "./channels.ts";
 import { createCommands } from "./commands.ts";
+import { createCompletion } from "./completion.ts";
 import { wordsIn } from "./earlier.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { createMessageCommands } from "./message-commands.ts";
@@ -130,6 +131,7 @@ export function createDoors(parts: DoorParts) {
   const shared = { ...parts, lookOut, lines, ask, threadOf, render };
   return {
     commands: createCommands(shared),
+    completion: createCompletion(shared),
     messageCommands: createMessageCommands({ ...shared, say }),
   };
 }

@@ -5,7 +5,7 @@ import { readButtonAction } from "../render/buttons.ts";
 import { OTHER_VERSION } from "../render/phrases.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";
-import { COMMANDS } from "./command-definitions.ts";
+import { isKnown } from "./command-definitions.ts";
 import type { Doors } from "./doors.ts";
 import type { Interactions } from "./interactions.ts";
 import {
@@ -92,9 +92,8 @@ export function createEntrance(parts: EntranceParts) {
   async function give(given: Given): Promise<void> {
     if (!(await admit(given))) return;
     const { name, type } = given.data;
-    const isOurs = COMMANDS.some((each) => each.name === name && each.type === type);
-    if (!isOurs) return refuse(given, UNKNOWN_COMMAND, name);
-    if (given.type === AUTOCOMPLETE) return doors.commands.complete(given);
+    if (!isKnown(name, type)) return refuse(given, UNKNOWN_COMMAND, name);
+    if (given.type === AUTOCOMPLETE) return doors.completion.complete(given);
     return type === ON_MESSAGE ? doors.messageCommands.take(given) : doors.commands.take(given);
   }
 

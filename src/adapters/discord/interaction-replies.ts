@@ -33,35 +33,7 @@ const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
  * one succeeds, which is no failure for the others. None throws.
  */
 export function createInteractionReplies(api: Api, log: Logger) {
-  /** False when this process must say no more, such as when another has answered. */
-  async function answer(
-    pressed: AnyInteraction,
-    type: Response,
-    data?: unknown,
-    files?: DiscordMessage["files"],
-  ): Promise<boolean> {
-    const { id, token } = pressed;
-    try {
-      const body = { type, ...(data !== undefined && { data }) };
-      await api.ask("post", Routes.interactionCallback(id, token), {
-        body,
-        auth: false,
-        ...(files !== undefined && { files }),
-      });
-      return true;
-    } catch (error) {
-      const isUsual = isCode(
-        error,
-        Code.InteractionHasAlreadyBeenAcknowledged,
-        Code.UnknownInteraction,
-      );
-      log[isUsual ? "debug" : "warn"](
-        { err: error },
-        "what was pressed was not answered from here",
-      );
-      return false;
-    }
-  }
+  const answer = createAnswer(api, log);
 
   /** False: the person does not see all of it. `isDeferred`: they were told to wait. */
   async function show(pressed: Acted, told: RenderedMessage, isDeferred = false): Promise<boolean> {
@@ -122,6 +94,38 @@ export function createInteractionReplies(api: Api, log: Logger) {
       const [message] = discordMessages(await renderText(text, () => false)).map(ephemeral);
       await answer(asked, Response.ChannelMessageWithSource, message);
     },
+  };
+}
+
+/** Sends a first response. False when this process must say no more, such as when another has answered. */
+function createAnswer(api: Api, log: Logger) {
+  return async (
+    pressed: AnyInteraction,
+    type: Response,
+    data?: unknown,
+    files?: DiscordMessage["files"],
+  ): Promise<boolean> => {
+    const { id, token } = pressed;
+    try {
+      const body = { type, ...(data !== undefined && { data }) };
+      await api.ask("post", Routes.interactionCallback(id, token), {
+        body,
+        auth: false,
+        ...(files !== undefined && { files }),
+      });
+      return true;
+    } catch (error) {
+      const isUsual = isCode(
+        error,
+        Code.InteractionHasAlreadyBeenAcknowledged,
+        Code.UnknownInteraction,
+      );
+      log[isUsual ? "debug" : "warn"](
+        { err: error },
+        "what was pressed was not answered from here",
+      );
+      return false;
+    }
   };
 }
 

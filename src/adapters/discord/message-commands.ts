@@ -9,7 +9,7 @@ import { investigationOf, noteOf, updateOf } from "../shared/about-message.ts";
 import { INVESTIGATING, NO_INCIDENT, notDone } from "../shared/phrases.ts";
 import { answerWithin } from "./api.ts";
 import { INVESTIGATE } from "./command-definitions.ts";
-import type { LookOutIn } from "./commands.ts";
+import type { LookOutIn } from "./completion.ts";
 import { writtenIn } from "./forms.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import type { Acted, Given, Interaction } from "./payloads.ts";

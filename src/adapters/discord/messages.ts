@@ -63,7 +63,7 @@ interface Taken {
 
 /** Takes what people write. Discord sends a message only once, so it waits here until it is recorded. */
 export function createMessages(parts: MessageParts) {
-  const { bot, inbox, say, heard, served, log, quietly } = parts;
+  const { bot, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
   const placeOf = createPlacer(parts, reader);
   const lanes = createRetryQueue({
@@ -71,39 +71,7 @@ export function createMessages(parts: MessageParts) {
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
   });
 
-  /** The job that records one message; it can be run again while the store is away. */
-  function taking(id: string, { placeOf: find, read }: Taken): () => Promise<void> {
-    let place: Place | undefined;
-    let hasFailed = false;
-    let notice: string | undefined;
-    return async () => {
-      place ??= await find();
-      if (place === undefined) return;
-      const key = keyOf(place);
-      // Files are downloaded only when the store answers again, so that they do not wait in memory.
-      if (hasFailed) await parts.queries.isKnown(key);
-      const text = await read();
-      if (text === undefined) return;
-      try {
-        await inbox.post(key, `msg:${id}`, text);
-      } catch (error) {
-        if (isBotError(error, "USAGE")) {
-          // Trying again would not help. An earlier process may have said so already.
-          const words = `${text.actor.name}: ${error.message}`;
-          await say(place, words, noticeDelivery("usage", id, true));
-          return;
-        }
-        log.warn({ err: error, key }, "a message is not recorded yet");
-        hasFailed = true;
-        notice ??= await say(place, UNRECORDED, noticeDelivery("unrecorded", id));
-        throw error;
-      }
-      if (notice === undefined) return;
-      await parts.posting.remove(place, notice).catch((error: unknown) => {
-        log.debug({ err: error, key }, "a notice could not be taken back");
-      });
-    };
-  }
+  const taking = createJobs(parts);
 
   const takeBot = createBotTaker({
     ...parts,
@@ -178,6 +146,42 @@ export function createMessages(parts: MessageParts) {
       const lost = await lanes.stop();
       if (lost > 0) log.error({ lost }, "messages were lost: the store did not come back in time");
     },
+  };
+}
+
+/** Makes the job that records one message; it can be run again while the store is away. */
+function createJobs({ inbox, say, queries, posting, log }: MessageParts) {
+  return (id: string, { placeOf, read }: Taken): (() => Promise<void>) => {
+    let place: Place | undefined;
+    let hasFailed = false;
+    let notice: string | undefined;
+    return async () => {
+      place ??= await placeOf();
+      if (place === undefined) return;
+      const key = keyOf(place);
+      // Files are downloaded only when the store answers again, so that they do not wait in memory.
+      if (hasFailed) await queries.isKnown(key);
+      const text = await read();
+      if (text === undefined) return;
+      try {
+        await inbox.post(key, `msg:${id}`, text);
+      } catch (error) {
+        if (isBotError(error, "USAGE")) {
+          // Trying again would not help. An earlier process may have said so already.
+          const words = `${text.actor.name}: ${error.message}`;
+          await say(place, words, noticeDelivery("usage", id, true));
+          return;
+        }
+        log.warn({ err: error, key }, "a message is not recorded yet");
+        hasFailed = true;
+        notice ??= await say(place, UNRECORDED, noticeDelivery("unrecorded", id));
+        throw error;
+      }
+      if (notice === undefined) return;
+      await posting.remove(place, notice).catch((error: unknown) => {
+        log.debug({ err: error, key }, "a notice could not be taken back");
+      });
+    };
   };
 }
 

@@ -103,12 +103,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
   const { record } = messages;
   const doors = createDoors({ ...parts, replies, served, begin, openThread, record });
   const enter = createEntrance({ interact, doors, replies, served, people, log, quietly });
-  const pending = new Set<Promise<void>>();
-  const during = (work: Promise<void>) => {
-    const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
-    const ended = work.catch(failed).finally(() => pending.delete(ended));
-    pending.add(ended);
-  };
+  const { pending, during } = createPending(log);
   const { hear } = messages;
   await connection.open({
     onMessage: hear,
@@ -137,16 +132,23 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     connection,
     async begin(at, text) {
       const { type: kind } = await channels.channel(at.channel);
+      const said = { text, name: threadName(text, "") };
       const delivery = { id: randomUUID(), isRetry: false };
-      const { place } = await begin(
-        { ...at, kind },
-        { text, name: threadName(text, "") },
-        delivery,
-      );
-      return place;
+      return (await begin({ ...at, kind }, said, delivery)).place;
     },
     close: () => (closed ??= close()),
   };
+}
+
+/** What was begun and has not ended. */
+function createPending(log: Logger) {
+  const pending = new Set<Promise<void>>();
+  const during = (work: Promise<void>) => {
+    const failed = (error: unknown) => log.error({ err: error }, "an event could not be taken");
+    const ended = work.catch(failed).finally(() => pending.delete(ended));
+    pending.add(ended);
+  };
+  return { pending, during };
 }
 
 function createBoard(posting: Posting, log: Logger): ProgressBoard<Place> {
