@@ -10,6 +10,7 @@ import type {
   Outcome,
   Preview,
   ResultImage,
+  Severity,
   UnreadFile,
 } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
@@ -140,6 +141,24 @@ export interface ActionCard {
   undoes?: string | undefined;
   /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */
   undo?: { state: "offered" } | { state: "asked" | "undone" | "unknown"; by: string } | undefined;
+}
+
+/** Everything that an incident's card shows, from the journal of the thread that it was opened in. */
+export interface IncidentCard {
+  id: string;
+  title: string;
+  severity: Severity | undefined;
+  status: "open" | "resolved";
+  services: readonly string[];
+  impact: string | undefined;
+  cause: string | undefined;
+  /** Ms since 1970. */
+  startedAt: number;
+  resolvedAt: number | undefined;
+  /** Who opened it. */
+  by: string;
+  /** The newest that was said of it, oldest first. */
+  timeline: readonly { at: number; by: string; text: string }[];
 }
 
 export interface CallResult {
@@ -296,6 +315,10 @@ export interface View {
   updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   updateCard(ref: MessageRef, card: ActionCard): Promise<void>;
+  /** An incident's card, one for as long as the thread lives. Left out where nobody looks. */
+  postIncident?(card: IncidentCard, delivery: Delivery): Promise<MessageRef>;
+  /** Notifies nobody. */
+  updateIncident?(ref: MessageRef, card: IncidentCard): Promise<void>;
   /**
    * Reads what stands above the message that was posted as `before` and, if given, below the one posted as `after`: of its
    * thread, or of the channel where it begins one. Of `before` itself only what it carries of others' words. The newest
@@ -412,6 +435,7 @@ export interface ThreadGaps {
 export type HistoryItem =
   | { kind: "said"; name: string; text: string; at: number }
   | { kind: "card"; card: ActionCard; at: number }
+  | { kind: "incident"; card: IncidentCard; at: number }
   | { kind: "out"; message: Outgoing; at: number };
 
 /** Read-only views of the journals. */
@@ -427,6 +451,8 @@ export interface Queries {
   isSaid(key: JournalKey, post: string): Promise<boolean>;
   /** As `isSaid`, or it was read as a click or a Stop. */
   isPosted(key: JournalKey, post: string): Promise<boolean>;
+  /** The card of an incident that was opened in the thread; the newest open one where none is named. */
+  incident(key: JournalKey, id?: string): Promise<IncidentCard | undefined>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
   /** What a run answered; undefined when the thread has no such run, or it has not ended. */
@@ -437,7 +463,7 @@ export interface Queries {
   editForm(key: JournalKey, action: string): Promise<EditForm | undefined>;
   /** Holds against the tool what was written in the form, before anything is sent. Takes at most about a second. */
   checkEdit(key: JournalKey, edit: Edit): Promise<CheckedEdit>;
-  /** The last `limit` things said, and every open card. Empty for an unknown thread. */
+  /** The last `limit` things said, every open incident, and every open card. Empty for an unknown thread. */
   history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
   openActions(transport: string): Promise<ActionCard[]>;
   tools(): { name: string; description: string; effect: Effect }[];

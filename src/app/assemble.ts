@@ -118,6 +118,7 @@ interface Lending {
   freezes: Freezes;
   outgoing: Network;
   encode(text: string): string;
+  wake(key: JournalKey): void;
   ending: AbortController;
   config: Pick<Config, "budgets">;
 }
@@ -126,11 +127,11 @@ type Lent = Pick<ToolParts, "ledger" | "tokens" | "feedback" | "network" | "stop
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, ending, config }: Lending,
+  { journal, freezes, outgoing, encode, wake, ending, config }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
-  const ledger = createLedger(journal, encode);
+  const ledger = createLedger(journal, encode, { wake });
   return {
     ledger: () => ledger,
     tokens: () => ({
@@ -215,7 +216,8 @@ export async function assemble(
   const freezes = createFreezes(journal);
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
-  const lent = lend({ journal, freezes, outgoing, encode, ending, config }, () => tools);
+  const wake = (key: JournalKey) => wakeups.wake(key);
+  const lent = lend({ journal, freezes, outgoing, encode, wake, ending, config }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
   const { tools, run, read, status } = toolbox;
@@ -249,7 +251,6 @@ export async function assemble(
   };
   const whyNot = whyNotPrepared(dispatcher, encode);
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
-  const wake = (key: JournalKey) => wakeups.wake(key);
   const inbox = createInbox({ journal, read, encoder, wake, placeOf: placeIn(adapters) });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import type { Content } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { tenantOf } from "../core/journal-key.ts";
-import type { Change, Incident } from "./incident.ts";
+import type { Change, Incident, Pin } from "./incident.ts";
 
 /** One statement about an incident, with its time on the store's clock. */
 export type Post = Omit<Content<"incident">, "kind"> & { at: number };
@@ -36,7 +36,9 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
       status === "open"
         ? undefined
         : (change.resolvedAt ?? before.resolvedAt ?? Math.max(at, startedAt)),
+    impact: change.impact ?? before.impact,
     cause: change.cause ?? before.cause,
+    pins: pinsAfter(before, change),
     actions: [...before.actions, ...(change.actions ?? [])],
     history: [...before.history, { at, actor, link, outside, change }],
   };
@@ -58,6 +60,7 @@ function opening(id: string, { change, at, link, audience, thread }: Post): Inci
     audience,
     tenant: tenantOf(thread),
     link,
+    thread,
     title,
     severity: undefined,
     services: [],
@@ -65,8 +68,10 @@ function opening(id: string, { change, at, link, audience, thread }: Post): Inci
     startedAt: at,
     detectedAt: undefined,
     resolvedAt: undefined,
+    impact: undefined,
     cause: undefined,
     actions: [],
+    pins: [],
     history: [],
   };
 }
@@ -94,6 +99,17 @@ function checkStatus({ id, status, resolvedAt = 0 }: Incident, change: Change): 
   if (change.resolvedAt !== undefined && (change.status ?? status) === "open") {
     throw refused(`${id} would still be open, so it can't have resolvedAt. Resolve it instead.`);
   }
+}
+
+/** A message is quoted once, whoever pins it. */
+function pinsAfter({ id, pins }: Incident, { pin, unpin }: Change): Pin[] {
+  const isPinned = (message: string) => pins.some((each) => each.message === message);
+  if (pin !== undefined && isPinned(pin.message))
+    throw refused(`That message is already in the timeline of ${id}.`);
+  if (unpin !== undefined && !isPinned(unpin))
+    throw refused(`That message is not in the timeline of ${id}.`);
+  const kept = pins.filter(({ message }) => message !== unpin);
+  return pin === undefined ? kept : [...kept, pin];
 }
 
 function checkTimes({ startedAt, detectedAt, resolvedAt }: Incident): void {

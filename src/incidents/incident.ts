@@ -3,6 +3,9 @@ import type { Period } from "./period.ts";
 
 export type Change = Content<"incident">["change"];
 
+/** A message of the incident's thread that somebody pinned: quoted, and not verified. */
+export type Pin = NonNullable<Change["pin"]>;
+
 export interface Said {
   /** The store's time, ms since 1970. */
   at: number;
@@ -21,6 +24,8 @@ export interface Incident {
   /** Where it was opened (`tenantOf`); undefined: in a place without a tenant, which is private. */
   tenant: string | undefined;
   link: string | undefined;
+  /** The journal key of the thread it was opened in. */
+  thread: string;
   title: string;
   severity: Severity | undefined;
   services: string[];
@@ -30,8 +35,12 @@ export interface Incident {
   detectedAt: number | undefined;
   /** Undefined while it is open, also after it was opened again. */
   resolvedAt: number | undefined;
+  /** Whom it hurts, and how. */
+  impact: string | undefined;
   cause: string | undefined;
   actions: string[];
+  /** In the order in which they were pinned. */
+  pins: Pin[];
   /** Everything that people said about it, oldest first. */
   history: Said[];
 }

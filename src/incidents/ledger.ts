@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
+import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 import { suggest } from "../core/suggest.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
+import { stateOf } from "./state.ts";
 import { countIncidents, newestFirst } from "./stats.ts";
 
 /** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
@@ -16,12 +18,31 @@ const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 /** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
 
+export interface LedgerOptions {
+  /** A thread has something to show. */
+  wake?(key: JournalKey): void;
+  /** The channel that is told of an incident, such as `slack:T1:C9`; undefined: none. */
+  announceIn?(incident: Pick<Incident, "audience" | "tenant">): string | undefined;
+}
+
 /** The ledger over a store's journals, for any number of processes. Every stored text passes `encode`. */
 export function createLedger(
   journal: Pick<Journal, "read" | "post" | "list">,
   encode: (text: string) => string,
+  { wake = () => {}, announceIn = () => undefined }: LedgerOptions = {},
 ): Ledger {
   const records = createRecords(journal);
+
+  /**
+   * Lets the thread that it was opened in show how it stands. Whoever wrote to it does so, and again whenever that is
+   * repeated or read back, so a crash in between leaves no card behind.
+   */
+  async function tell({ incident, last }: ReadRecord): Promise<void> {
+    const key = tryJournalKey(incident?.thread ?? "");
+    if (incident === undefined || key === undefined) return;
+    await retryOnce(() => journal.post(key, stateOf(incident, last, announceIn(incident))));
+    wake(key);
+  }
 
   async function visibleTo(viewer: Viewer): Promise<Incident[]> {
     return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
@@ -47,7 +68,9 @@ export function createLedger(
     advance(incident, id, { ...draft, at });
     try {
       await retryOnce(() => journal.post(keyOf(id), draft));
-      return await retryOnce(() => records.read(id));
+      const written = await retryOnce(() => records.read(id));
+      await tell(written);
+      return written;
     } catch (error) {
       if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
       const text = `The store did not say whether ${id} was written.`;
@@ -60,6 +83,7 @@ export function createLedger(
     const { id } = incident;
     const draft = draftOf("word", saying, cleaned(said, encode), encode);
     const isRepeated = record.posts.has(draft.id);
+    if (isRepeated) await tell(record);
     return resultOf(id, isRepeated ? record : await post(id, record, draft, saying.at), draft.id);
   }
 
@@ -69,6 +93,7 @@ export function createLedger(
       for (const id of idsOf(saying)) {
         let record = await records.read(id);
         if (record.last === 0) record = await post(id, record, draft, saying.at);
+        else if (holds(record, draft.id)) await tell(record);
         if (holds(record, draft.id)) return resultOf(id, record, draft.id);
       }
       throw new BotError("PRECHECK_FAILED", "All ids for this incident are taken.");
@@ -80,7 +105,10 @@ export function createLedger(
       const ids = written === undefined ? idsOf(saying) : [written.trim().toLowerCase()];
       for (const id of ids.filter((one) => ID.test(one))) {
         const record = await records.read(id);
-        if (holds(record, postId)) return record.incident;
+        if (holds(record, postId)) {
+          await tell(record);
+          return record.incident;
+        }
         if (record.last === 0) break;
       }
       return undefined;
@@ -155,14 +183,16 @@ function draftOf(
 function cleaned(said: Change, encode: (text: string) => string): Change {
   const line = (text: string) => oneLine(encode(text));
   const lines = (texts: readonly string[]) => texts.map(line).filter((text) => text !== "");
-  const { title, services, cause, actions, note } = said;
+  const { title, services, impact, cause, actions, note, pin } = said;
   return {
     ...said,
     ...(title !== undefined && { title: line(title) }),
     ...(services !== undefined && { services: uniqueNames(lines(services)) }),
+    ...(impact !== undefined && { impact: line(impact) }),
     ...(cause !== undefined && { cause: line(cause) }),
     ...(actions !== undefined && { actions: lines(actions) }),
     ...(note !== undefined && { note: encode(note).trim() }),
+    ...(pin !== undefined && { pin: { ...pin, name: line(pin.name), text: line(pin.text) } }),
   };
 }
 

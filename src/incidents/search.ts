@@ -1,7 +1,17 @@
 import type MiniSearch from "minisearch";
 import type { Incident, Viewer } from "./incident.ts";
 
-const FIELDS = ["id", "title", "severity", "services", "cause", "actions", "notes"] as const;
+const FIELDS = [
+  "id",
+  "title",
+  "severity",
+  "services",
+  "impact",
+  "cause",
+  "actions",
+  "notes",
+  "pins",
+] as const;
 type Document = Record<(typeof FIELDS)[number], string>;
 
 /**
@@ -73,8 +83,10 @@ function documentOf(incident: Incident): Document {
     title: incident.title,
     severity: incident.severity ?? "",
     services: incident.services.join(" "),
+    impact: incident.impact ?? "",
     cause: incident.cause ?? "",
     actions: incident.actions.join(" "),
     notes: incident.history.map(({ change }) => change.note ?? "").join(" "),
+    pins: incident.pins.map(({ text }) => text).join(" "),
   };
 }

@@ -10,6 +10,7 @@ import { decide } from "../thread/decide.ts";
 import { cardOf, type Encode } from "./cards.ts";
 import { createKnownThreads, type KnownThread } from "./known-threads.ts";
 import { answerOf, outputOf } from "./answers.ts";
+import { findIncident, incidentOf } from "./incidents.ts";
 import type { LinkRule } from "../core/links.ts";
 import type { Shown } from "./outgoing.ts";
 import { historyOf, questionsOf } from "./history.ts";
@@ -53,6 +54,11 @@ export function createQueries(
       if (!(await threads.isKnown(key))) return false;
       const { said, typed } = await threads.read(key);
       return said.has(post) || typed.has(post);
+    },
+
+    async incident(key, id) {
+      const state = findIncident((await threads.read(key)).thread, id);
+      return state && incidentOf(state, encode);
     },
 
     async action(key, id) {

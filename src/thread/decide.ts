@@ -21,6 +21,7 @@ import {
   type Call,
   type LaterCheck,
   type OutboxItem,
+  type ShownIncident,
   type LiveNotice,
   type PendingPost,
   type Run,
@@ -33,6 +34,7 @@ import {
 
 export type Undelivered =
   | { kind: "card"; action: Action }
+  | { kind: "incident"; incident: ShownIncident }
   | { kind: "item"; item: OutboxItem }
   | { kind: "past"; live: LiveNotice };
 
@@ -228,6 +230,14 @@ function nextUndelivered(thread: Thread, view: string): Undelivered | undefined 
     const seq = shown === undefined ? action.proposedAt : action.touched;
     if (oldest === undefined || seq < oldest.seq) {
       oldest = { seq, owed: { kind: "card", action } };
+    }
+  }
+  for (const incident of thread.incidents.values()) {
+    const shown = incident.shown.get(view)?.seq;
+    if ((shown ?? 0) >= incident.state.seq) continue;
+    const seq = shown === undefined ? incident.openedAt : incident.state.seq;
+    if (oldest === undefined || seq < oldest.seq) {
+      oldest = { seq, owed: { kind: "incident", incident } };
     }
   }
   for (const item of thread.outbox.values()) {

@@ -142,6 +142,8 @@ export function shownId(undelivered: Undelivered): string {
   switch (undelivered.kind) {
     case "card":
       return cardState(undelivered.action.action, undelivered.action.touched);
+    case "incident":
+      return cardState(undelivered.incident.state.incident, undelivered.incident.state.seq);
     case "past":
       return pastState(undelivered.live.notice.id);
     case "item":

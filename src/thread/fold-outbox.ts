@@ -2,6 +2,7 @@ import type { Entry } from "../core/entry.ts";
 import { entryId, noticeId, numberOfCall, readCardState } from "./entry-ids.ts";
 import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
+import { showIncident } from "./fold-incidents.ts";
 import { forget } from "./fold-memory.ts";
 import { refuseReply } from "./fold-messages.ts";
 import { keepLive, showLive } from "./live-notices.ts";
@@ -81,4 +82,5 @@ export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void
   const card = readCardState(entry);
   const action = thread.actions.get(card.action);
   if (action !== undefined) showCard(thread, action, delivered, card.seq);
+  else showIncident(thread, delivered, card);
 }

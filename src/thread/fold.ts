@@ -14,6 +14,7 @@ import {
 } from "./fold-actions.ts";
 import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
+import { applyIncidentState } from "./fold-incidents.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
@@ -100,7 +101,7 @@ const APPLIED: Applied = {
   tool_finished: applyFinished,
   grant_revoked: applyRevoked,
   settled: applySettled,
-  incident_state: undefined,
+  incident_state: applyIncidentState,
   // In journals that are no threads.
   incident: undefined,
   tenant: undefined,

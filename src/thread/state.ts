@@ -144,6 +144,16 @@ export interface LiveNotice {
   readonly open: Set<string>;
 }
 
+/** An incident that was opened in the thread, and which message shows it where. */
+export interface ShownIncident {
+  /** How it stands. */
+  state: Entry<"incident_state">;
+  /** The entry that told of it first: its card comes up in that order. */
+  readonly openedAt: number;
+  /** Per view its card, and the newest state that it shows. */
+  readonly shown: Map<string, { ref: string; seq: number }>;
+}
+
 export interface QuestionEnd {
   outcome: "answered" | "expired" | "cancelled";
   text: string;
@@ -185,6 +195,8 @@ export class Thread {
   /** Messages that only agree, written while an action was open: their authors are told that it takes a press. */
   readonly assents = new Map<string, Entry<"message">>();
   readonly liveNotices = new Map<string, LiveNotice>();
+  /** By their ids. */
+  readonly incidents = new Map<string, ShownIncident>();
   /** The newest questions that no longer wait, by their calls. */
   readonly answered = new Map<string, QuestionEnd>();
   /** How the people who wrote or pressed here are called, by account. */

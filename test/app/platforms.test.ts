@@ -42,6 +42,7 @@ const PARTS = {
     recent: nowhere,
     isKnown: nowhere,
     action: nowhere,
+    incident: nowhere,
     answer: nowhere,
     output: nowhere,
     editForm: nowhere,

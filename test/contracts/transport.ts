@@ -12,6 +12,7 @@ import { until } from "../until.ts";
 import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
 import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
+import { incidentsOnSurface } from "./transport-incidents.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
@@ -224,6 +225,7 @@ export function transportContract(
     decisionsOnSurface(surface);
     grantsOnSurface(surface);
     botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
+    incidentsOnSurface({ at: () => platform, journal: () => journal, run, shows, crowd });
 
     test("Stop ends what goes on", async () => {
       const begun = Promise.withResolvers<void>();

@@ -17,19 +17,23 @@ const COLOURS: Readonly<Record<Tone, number>> = {
 
 /** A card as one message, in the order of Slack's. */
 export function discordCard(card: RenderedCard): DiscordMessage[] {
-  const { tone, title, standing, command, notes, facts, about, mentions, exact } = card;
+  const { tone, title, standing, command, notes, facts, timeline = [] } = card;
+  const { about, mentions, exact } = card;
   const { line, allowed } = mentionsOf(mentions);
   const components: APIComponentInContainer[] = [
     text([
       { kind: "heading", inlines: [{ text: title }] },
       { kind: "small", inlines: [{ text: standing }] },
     ]),
-    text([{ kind: "exact", text: command }]),
+    ...(command === undefined ? [] : [text([{ kind: "exact", text: command }])]),
     text([
       {
         kind: "text",
         inlines: [...notes.map((note) => ({ text: `${note}\n` })), ...facts.flatMap(factInlines)],
       },
+      ...(timeline.length === 0
+        ? []
+        : [{ kind: "text", inlines: [...timeline] } satisfies BasicBlock]),
       { kind: "small", inlines: [...about] },
     ]),
     ...(line === "" ? [] : [{ type: TEXT_DISPLAY, content: line.trim() }]),

@@ -122,9 +122,10 @@ function inTime<T>(asked: Promise<T>): Promise<T> {
 
 function inTimeQueries(
   queries: Queries,
-): Pick<Queries, "action" | "editForm" | "checkEdit" | "answer" | "output"> {
+): Pick<Queries, "action" | "incident" | "editForm" | "checkEdit" | "answer" | "output"> {
   return {
     action: (key, action) => inTime(queries.action(key, action)),
+    incident: (key, id) => inTime(queries.incident(key, id)),
     editForm: (key, action) => inTime(queries.editForm(key, action)),
     answer: (key, run) => inTime(queries.answer(key, run)),
     output: (key, call) => inTime(queries.output(key, call)),

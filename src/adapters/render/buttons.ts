@@ -33,7 +33,15 @@ export type ButtonAction =
   | Reading
   /** Also of the form that asks why it did not help. */
   | Rating
+  | IncidentPress
   | { kind: "stop"; run?: string };
+
+/** Opens the form in which that is said of an incident. */
+export interface IncidentPress {
+  kind: "incident";
+  what: "update" | "resolve" | "severity";
+  incident: string;
+}
 
 /** `digest`: the beginning of the one that was on the pressed card. */
 export interface TypedForm {
@@ -71,6 +79,9 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   cancel: (action) => clickOf(action, NO_REVISION, { kind: "cancel" }),
   revoke: (action) => clickOf(action, NO_REVISION, { kind: "revoke" }),
   withdraw: (action) => clickOf(action, NO_REVISION, { kind: "cancel", sure: true }),
+  "incident-update": (incident) => ({ kind: "incident", what: "update", incident }),
+  "incident-resolve": (incident) => ({ kind: "incident", what: "resolve", incident }),
+  "incident-severity": (incident) => ({ kind: "incident", what: "severity", incident }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
@@ -152,6 +163,20 @@ function typedOf(form: TypedForm["form"], action: string, rest: string): TypedFo
 /** As its form has it too. */
 export function typedFormId({ form, action, revision, digest }: Omit<TypedForm, "kind">): string {
   return `wk:${form}:${action}:${revision}:${digestStart(digest)}`;
+}
+
+/** As the form has it that the button opens. */
+export function incidentFormId({ what, incident }: Omit<IncidentPress, "kind">): string {
+  return `wk:incident-${what}:${incident}`;
+}
+
+export function incidentButton(
+  what: IncidentPress["what"],
+  incident: string,
+  label: string,
+  style: Button["style"] = "plain",
+): Button {
+  return { id: incidentFormId({ what, incident }), label, style };
 }
 
 /** `ref`: a run, or a call of one. */

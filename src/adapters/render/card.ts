@@ -20,9 +20,9 @@ import {
 } from "./phrases.ts";
 import {
   type Block,
+  inert,
   type Inline,
   plain,
-  plainInlines,
   type RenderedMessage,
   type Row,
 } from "./rich-text.ts";
@@ -46,12 +46,14 @@ export interface RenderedCard {
   /** Who may say so, or how it ended. */
   standing: string;
   /** As it would be typed, one line. */
-  command: string;
+  command: string | undefined;
   /** What must not be overlooked. */
   notes: readonly string[];
   /** At most 10 (Slack); a label has at most 64 characters. */
   facts: readonly Fact[];
-  /** Which action it is, and until when. */
+  /** What came to pass, a line each. */
+  timeline?: readonly Inline[];
+  /** Which action or incident it is, and until or since when. */
   about: readonly Inline[];
   /** The accounts and groups whose decision is asked. */
   mentions: readonly string[];
@@ -77,11 +79,6 @@ const MAX_LINES = 6;
 
 /** Labels who may approve. */
 const NEEDS = "Needs";
-
-/** Links of other people's are never made clickable on a card. */
-function inert(text: string): Inline[] {
-  return plainInlines(text, () => false);
-}
 
 /**
  * A card. Open: what would be done, to what, who may say so and until when, with buttons, and every byte of it unless it is
@@ -326,7 +323,7 @@ function fitted(
     exact,
   }: Omit<RenderedCard, "facts" | "tone" | "buttons" | "more" | "summary">,
 ): Fact[] {
-  const codes = [command, exact?.asked ?? "", exact?.added ?? ""].map(inCodeBlock);
+  const codes = [command ?? "", exact?.asked ?? "", exact?.added ?? ""].map(inCodeBlock);
   const texts = [title, standing, plain(about), exact?.title ?? "", ...notes, ...mentions];
   const sum = (all: readonly string[], of: (text: string) => number) =>
     all.reduce((taken, text) => taken + of(text), 0);

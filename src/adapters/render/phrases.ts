@@ -30,6 +30,17 @@ export function botRefused(setting: string, id: string): string {
   return `I don't answer other bots. An operator can let this one start investigations: add ${id} to ${setting}.`;
 }
 
+export const NOTHING_CHANGED = "Nothing was changed in the form.";
+
+export function unknownIncident(incident: string): string {
+  return `I don't know ${incident} in this thread any more. Type: incident ${incident}`;
+}
+
+/** Somebody presses a button on a card that is about to lose it. */
+export function resolvedIncident(incident: string): string {
+  return `${incident} is already resolved. To open it again, type: incident update ${incident} status=open`;
+}
+
 export function unknownAction(action: string): string {
   return `I don't know ${action} in this thread any more.`;
 }

@@ -21,9 +21,11 @@ export function moreButtons(blocks: readonly Block[], rates: RenderedMessage["ra
 
 /** The same of a card; what would be executed stands whole. */
 export function plainerCard(card: RenderedCard): RenderedMessage {
-  const { title, standing, command, notes, facts, about, exact } = card;
-  const lines = [title, standing, command, ...notes];
-  lines.push(...facts.map(({ label, text }) => `${label}: ${text}`), plain(about));
+  const { title, standing, command, notes, facts, timeline, about, exact } = card;
+  const lines = [title, standing, ...(command === undefined ? [] : [command]), ...notes];
+  lines.push(...facts.map(({ label, text }) => `${label}: ${text}`));
+  if (timeline !== undefined) lines.push(plain(timeline));
+  lines.push(plain(about));
   if (exact !== undefined) lines.push(exact.title, exact.asked);
   if (exact?.added !== undefined) lines.push("Added by Watchkeeper:", exact.added);
   const { buttons, summary, mentions } = card;

@@ -114,6 +114,11 @@ export function plainInlines(text: string, allowLink: AllowLink, style: Style = 
   return inlines.filter((inline) => inline.text !== "");
 }
 
+/** Links of other people's are never made clickable on a card. */
+export function inert(text: string): Inline[] {
+  return plainInlines(text, () => false);
+}
+
 const LINKABLE = /^https?:\/\/[^\s<>"'`\\]+$/;
 
 /** An address of which nothing is hidden. */

@@ -5,11 +5,24 @@ import { editingClick, openedClick, readButtonAction } from "../render/buttons.t
 import { renderDetails, renderOpened } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm, whyForm } from "../render/forms.ts";
-import { NOT_KEPT, OTHER_VERSION, RATED, unknownAction } from "../render/phrases.ts";
+import { incidentCommand, incidentForm } from "../render/incident-forms.ts";
+import {
+  NOTHING_CHANGED,
+  NOT_KEPT,
+  OTHER_VERSION,
+  RATED,
+  resolvedIncident,
+  unknownAction,
+  unknownIncident,
+} from "../render/phrases.ts";
 import { loadFile, loadPage, type Page, type ReadFile, type ReadingParts } from "./reading.ts";
 
-/** What a pressed button or a sent form says, without who did it. */
-export type ClickOrStop = Click | Rating | { kind: "stop"; run?: string };
+/** What a pressed button or a sent form says, without who did it: a text is the command that they could have typed. */
+export type ClickOrStop =
+  | Click
+  | Rating
+  | { kind: "stop"; run?: string }
+  | { kind: "text"; text: string };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */
 interface InteractionTarget<Reply> {
@@ -40,7 +53,7 @@ export interface FormTarget<Reply> extends InteractionTarget<Reply> {
 /** Where it was pressed, and what that says. */
 interface PressedIn {
   key: JournalKey;
-  queries: Pick<Queries, "action" | "editForm" | "checkEdit" | "answer" | "output">;
+  queries: Pick<Queries, "action" | "incident" | "editForm" | "checkEdit" | "answer" | "output">;
   /** Of the button or the form. */
   id: string;
 }
@@ -82,6 +95,13 @@ export async function handleButton<Reply>(
       if (card === undefined) return target.tell(unknownAction(action.action));
       return target.show(renderDetails(card));
     }
+    case "incident": {
+      const card = await queries.incident(key, action.incident);
+      if (card === undefined) return target.tell(unknownIncident(action.incident));
+      if (card.status === "resolved") return target.tell(resolvedIncident(action.incident));
+      const verb = action.what === "resolve" ? "resolve" : "update";
+      return target.openForm(incidentForm(action, card), `incident ${verb} ${card.id} …`);
+    }
     case "read": {
       const { page } = action;
       const where = { key, queries, ...reading };
@@ -110,6 +130,13 @@ export async function handleForm<Reply>(
   written: Edit["written"],
   target: FormTarget<Reply>,
 ): Promise<Reply> {
+  const press = readButtonAction(id);
+  if (press?.kind === "incident") {
+    const card = await queries.incident(key, press.incident);
+    if (card === undefined) return target.tell(unknownIncident(press.incident));
+    const said = incidentCommand(press, card, written);
+    return said === undefined ? target.tell(NOTHING_CHANGED) : target.record(said);
+  }
   const sent = await readForm(queries, key, id, written);
   if (sent === undefined) return target.tell(OTHER_VERSION);
   if (sent.kind === "mistaken") return target.showMistakes(sent);

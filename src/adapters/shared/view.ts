@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
 import { renderCard, type RenderedCard } from "../render/card.ts";
+import { renderIncident } from "../render/incident.ts";
 import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
@@ -126,6 +127,16 @@ export function createChatView<Place, Message>(
       const edit = (messages: readonly Message[]) => editAll(ref, messages, true);
       if ((await sendFitting(ofCard(renderCard(card)), edit)).sent) return;
       log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
+    },
+
+    async postIncident(card, delivery) {
+      return put(ofCard(renderIncident(card)), delivery);
+    },
+
+    async updateIncident(ref, card) {
+      const edit = (messages: readonly Message[]) => editAll(ref, messages);
+      if ((await sendFitting(ofCard(renderIncident(card)), edit)).sent) return;
+      log.warn({ incident: card.id }, "an incident's card is gone and stays so");
     },
 
     async delete(ref) {

@@ -7,6 +7,7 @@ import {
   exactBlock,
   mentionBlocks,
   plain,
+  textBlock,
   type SlackMessage,
   timestampOf,
 } from "./encode.ts";
@@ -28,16 +29,18 @@ const MENU = "wk:more";
  * also in blocks that not every workspace has.
  */
 export function slackCard(card: RenderedCard, newer = true): SlackMessage[] {
-  const { tone, title, standing, command, notes, facts, mentions, exact } = card;
+  const { tone, title, standing, command, notes, facts, timeline = [], mentions, exact } = card;
+  const buttons = [...card.buttons.map(buttonOf), ...menuOf(card.more)];
   const fields = facts.map(({ label, text }) => plain(`${label}\n${text}`));
   const body: types.KnownBlock[] = [
     { type: "header", text: plain(title) },
-    exactBlock(command),
+    ...(command === undefined ? [] : [exactBlock(command)]),
     ...(notes.length === 0 ? [] : [sectionOf(notes.join("\n"))]),
     ...(fields.length === 0 ? [] : [{ type: "section" as const, fields }]),
+    ...(timeline.length === 0 ? [] : [textBlock(timeline)]),
     ...mentionBlocks(mentions),
     { type: "context", elements: aboutOf(card) },
-    { type: "actions", elements: [...card.buttons.map(buttonOf), ...menuOf(card.more)] },
+    ...(buttons.length === 0 ? [] : [{ type: "actions" as const, elements: buttons }]),
   ];
   const alert: types.AlertBlock = {
     type: "alert",

@@ -258,6 +258,11 @@ function ownBlock(part: ShownBlock): types.KnownBlock | undefined {
   return part.kind === "small" ? tryContext(part) : undefined;
 }
 
+/** Running text as one block. */
+export function textBlock(inlines: readonly Inline[]): types.RichTextBlock {
+  return richText([section(inlines)]);
+}
+
 function richText(elements: Frame[]): types.RichTextBlock {
   return { type: "rich_text", elements };
 }

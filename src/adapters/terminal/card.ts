@@ -1,4 +1,5 @@
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard, IncidentCard } from "../adapter.ts";
+import { incidentMessage } from "../render/incident.ts";
 import { renderDetails, wholeCard } from "../render/card.ts";
 import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
@@ -22,6 +23,12 @@ export function cardText(card: ActionCard, look: Look, footer: string): string {
 
 export function detailsText(card: ActionCard, look: Look, footer: string): string {
   return box(renderDetails(card), look, footer);
+}
+
+/** An incident's card, and what is typed where others have buttons. */
+export function incidentText(card: IncidentCard, look: Look): string {
+  const typed = `incident update ${card.id} note="…" · incident resolve ${card.id}`;
+  return box(incidentMessage(card), look, card.status === "open" ? typed : card.id);
 }
 
 /** Lines with a bar at their left: no right edge that a narrow or resized window could break. */

@@ -1,5 +1,5 @@
 import type { HistoryItem, Outgoing } from "../adapter.ts";
-import { standingText } from "./card.ts";
+import { incidentText, standingText } from "./card.ts";
 import { messageText } from "./message.ts";
 import type { Look } from "./style.ts";
 import { formatClock } from "./time.ts";
@@ -34,6 +34,7 @@ export async function pastText(item: HistoryItem, look: Look): Promise<string> {
 
 async function bodyOf(item: HistoryItem, look: Look): Promise<string> {
   if (item.kind === "card") return standingText(item.card, look.paint);
+  if (item.kind === "incident") return incidentText(item.card, look);
   if (item.kind === "out") return messageText(shortenMessage(item.message), look);
   return `${look.paint("cyan", item.name)} › ${shorten(item.text)}`;
 }

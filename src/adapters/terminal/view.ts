@@ -3,7 +3,8 @@ import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
 import { plainNotice } from "../render/phrases.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
-import { cardText, replyLine, standingText } from "./card.ts";
+import { cardText, incidentText, replyLine, standingText } from "./card.ts";
+import { incidentLine } from "../render/incident.ts";
 import type { Look } from "./style.ts";
 import { messageText, tryProgressText } from "./message.ts";
 import { DELIVERED_TWICE } from "./phrases.ts";
@@ -71,6 +72,15 @@ export function createView(parts: ViewParts): TerminalView {
       return randomUUID();
     },
     updateCard: (_ref, card) => showAction(card),
+    async postIncident(card) {
+      await parts.ready;
+      await print(`\n${incidentText(card, look())}\n`);
+      return randomUUID();
+    },
+    async updateIncident(_ref, card) {
+      await parts.ready;
+      await print(incidentLine(card));
+    },
     async delete() {
       await parts.ready;
       await print(look().paint("dim", DELIVERED_TWICE));

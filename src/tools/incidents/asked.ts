@@ -29,6 +29,7 @@ export const changeFields = {
     .describe("All services concerned, with commas between: what was there before is replaced"),
   startedAt: moment().optional().describe(`When it began, ${TIME}`),
   detectedAt: moment().optional().describe(`When it was noticed, ${TIME}`),
+  impact: filled(400).optional().describe("Whom it hurts, and how"),
   cause: filled(2_000).optional().describe("The cause, once it is known"),
   actions: filled(4_000)
     .optional()

@@ -1,7 +1,8 @@
 import type { Incident, Said } from "../../incidents/incident.ts";
+import { wordsOf } from "../../incidents/words.ts";
 import { createClock, showDuration, showMoment } from "../../core/instant.ts";
 import { labelled } from "./table.ts";
-import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
+import { titleOf, UNVERIFIED, unverifiedIn } from "../../incidents/unverified.ts";
 
 /** Of a name in a history, so that what was said begins in the same column. */
 const NAME_COLUMNS = 12;
@@ -25,6 +26,7 @@ export function recordText(incident: Incident, zone: string): string {
     ...labelled("Started", showMoment(startedAt, zone)),
     ...labelled("Detected", after(detectedAt)),
     ...labelled("Resolved", after(resolvedAt)),
+    ...labelled("Impact", incident.impact),
     ...labelled("Cause", incident.cause),
     ...labelled("Actions", incident.actions.map((action) => `- ${action}`).join("\n")),
     ...labelled(
@@ -43,7 +45,7 @@ export function historyText(incident: Incident, zone: string): string {
     const words = [
       i === 0 ? "opened" : undefined,
       said.outside ? `[${UNVERIFIED}]` : undefined,
-      ...wordsOf(said, zone),
+      ...wordsOf(said, (at) => showMoment(at, zone)),
       elsewhere(said, incident),
     ];
     const text = words.filter((word) => word !== undefined).join("; ");
@@ -52,25 +54,6 @@ export function historyText(incident: Incident, zone: string): string {
     return labelled(`${clock.dateTime(said.at)}  ${short}`, text, 18 + NAME_COLUMNS);
   });
   return [`History, in ${zone}:`, ...lines].join("\n");
-}
-
-function wordsOf({ change }: Said, zone: string): string[] {
-  const time = (word: string, at: number | undefined) =>
-    at === undefined ? [] : [`${word} ${showMoment(at, zone)}`];
-  return [
-    ...(change.status === undefined
-      ? []
-      : [change.status === "open" ? "opened again" : "resolved"]),
-    ...(change.title === undefined ? [] : [`title: ${change.title}`]),
-    ...(change.severity === undefined ? [] : [change.severity]),
-    ...(change.services === undefined ? [] : [`services: ${change.services.join(", ") || "none"}`]),
-    ...time("started", change.startedAt),
-    ...time("detected", change.detectedAt),
-    ...time("over", change.resolvedAt),
-    ...(change.cause === undefined ? [] : [`cause: ${change.cause}`]),
-    ...(change.actions ?? []).map((action) => `action: ${action}`),
-    ...(change.note === undefined ? [] : [change.note]),
-  ];
 }
 
 function elsewhere({ link }: Said, incident: Incident): string | undefined {

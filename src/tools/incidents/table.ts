@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 import type { Incident } from "../../incidents/incident.ts";
 import { createClock, showDuration } from "../../core/instant.ts";
-import { titleOf, UNVERIFIED, unverifiedIn } from "./unverified.ts";
+import { titleOf, UNVERIFIED, unverifiedIn } from "../../incidents/unverified.ts";
 
 /** Fits a chat's block of code and a terminal. Only a thread's address may make a line longer. */
 const MAX_COLUMNS = 100;

@@ -28,8 +28,7 @@ export async function showElsewhere(
   if (!isBotError(error) || error.refused === undefined) throw error;
   // Nobody can see that something there is past.
   if (undelivered.kind === "past") return { ref: undelivered.live.shown.get(viewName) ?? NOWHERE };
-  const shown =
-    undelivered.kind === "card" ? undelivered.action.shown.get(viewName)?.ref : undefined;
+  const shown = shownIn(undelivered)?.get(viewName)?.ref;
   const why = messageOf(error);
   const told = await tellAsker(ctx, view, undelivered, why);
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
@@ -37,6 +36,12 @@ export async function showElsewhere(
   const { key } = ctx;
   ctx.log.error({ err: error, key, view: viewName }, "a message could be shown to nobody");
   return { ref: shown ?? NOWHERE, instead: { to: "nobody", why } };
+}
+
+/** What shows a card that is edited. */
+function shownIn(undelivered: Undelivered): ReadonlyMap<string, { ref: MessageRef }> | undefined {
+  if (undelivered.kind === "incident") return undelivered.incident.shown;
+  return undelivered.kind === "card" ? undelivered.action.shown : undefined;
 }
 
 /** Undefined when there is nobody to tell, or they can't be told. */
@@ -62,6 +67,7 @@ function askerOf(
   { runs }: Thread,
   undelivered: Exclude<Undelivered, { kind: "past" }>,
 ): string | undefined {
+  if (undelivered.kind === "incident") return [...runs.values()].at(-1)?.started.principals[0];
   if (undelivered.kind === "card")
     return runs.get(undelivered.action.proposal.run)?.started.principals[0];
   const { item } = undelivered;
@@ -75,12 +81,17 @@ function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "
     const { tool, action, phase, ending } = cardOf(ctx.key, undelivered.action, encode);
     return `${action} (${tool}): ${ending ?? phase}`;
   }
+  if (undelivered.kind === "incident") {
+    const { incident, status, title } = undelivered.incident.state;
+    return encode(`${incident}, ${status}: ${title}`);
+  }
   const message = outgoingOf(ctx, undelivered.item, { encode, mayLink: undefined });
   if (message.kind === "notice") return message.text;
   return message.text ?? message.results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
 }
 
 function owedSince(undelivered: Exclude<Undelivered, { kind: "past" }>): number {
+  if (undelivered.kind === "incident") return undelivered.incident.state.at;
   if (undelivered.kind === "card") return undelivered.action.proposal.at;
   const { item } = undelivered;
   return item.kind === "notice" ? item.notice.at : (item.run.ended ?? item.run.started).at;

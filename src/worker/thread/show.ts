@@ -2,7 +2,7 @@ import { workKey } from "../../thread/work-keys.ts";
 import { entryId, progressId } from "../../thread/entry-ids.ts";
 import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
-import { pastAction } from "../../thread/fold.ts";
+import { fold, pastAction } from "../../thread/fold.ts";
 import { within } from "../../core/time-limit.ts";
 import { putOff } from "../background.ts";
 import { append, retryUntilStored } from "../store.ts";
@@ -18,10 +18,11 @@ import {
   type Shown as ShownWords,
 } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
+import { incidentOf } from "../../queries/incidents.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
 import { showElsewhere } from "./elsewhere.ts";
-import type { Thread } from "../../thread/state.ts";
+import { Thread } from "../../thread/state.ts";
 
 const DELIVERY_MS = 20_000;
 
@@ -124,6 +125,13 @@ async function takeBack(
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
   if (undelivered?.kind === "past" || ref === "") return;
   const entries = await retryUntilStored(ctx, () => ctx.journal.read(key));
+  if (undelivered?.kind === "incident") {
+    const { incident } = undelivered.incident.state;
+    const newest = fold(new Thread(), entries).incidents.get(incident);
+    if (newest !== undefined)
+      await view.updateIncident?.(ref, incidentOf(newest.state, parts.encoder.encode));
+    return;
+  }
   if (undelivered?.kind === "card") {
     const action = pastAction(entries, undelivered.action.action);
     if (action !== undefined) await view.updateCard(ref, cardOf(key, action, parts.encoder.encode));
@@ -169,6 +177,16 @@ async function deliver(
     }
     await view.updateCard(shown.ref, card);
     return shown.ref;
+  }
+  if (undelivered.kind === "incident") {
+    const { state, shown } = undelivered.incident;
+    const card = incidentOf(state, encode);
+    const ref = shown.get(viewName)?.ref;
+    // Whoever wrote it down was not us: another worker may have shown it.
+    if (ref === undefined)
+      return (await view.postIncident?.(card, { id: card.id, isRetry: true })) ?? "";
+    if (ref !== "") await view.updateIncident?.(ref, card);
+    return ref;
   }
   if (undelivered.kind === "past") {
     const { live } = undelivered;

@@ -105,18 +105,28 @@ export async function openDesk({ interactive = false } = {}): Promise<EditingPla
       await type(letter === undefined ? label : `${letter} ${on}`);
     },
     denyBecause: (_key, _who, action, reason) => type(`n ${action} because ${reason}`),
-    fill: (_key, _who, { label, action }, { typed = "", reason }) =>
-      type(
+    fill(_key, _who, { label, action }, { typed = "", reason, ...fields }) {
+      const verb = { "Update…": "update", "Resolve…": "resolve" }[label];
+      if (verb !== undefined) return type(`incident ${verb} ${action}${assigned(fields)}`);
+      return type(
         label === "Approve…"
           ? `confirm ${action} ${typed}`
           : `break-glass ${action} ${typed} because ${reason}`,
-      ),
+      );
+    },
     stop: () => type("stop"),
     shown: () => glass.text(),
     told: () => "",
     pings: () => [],
     async end() {},
   };
+}
+
+function assigned(fields: Record<string, string>): string {
+  const quoted = (value: string) => `"${value.replaceAll(/["\\]/g, (sign) => `\\${sign}`)}"`;
+  return Object.entries(fields)
+    .map(([name, value]) => ` ${name}=${quoted(value)}`)
+    .join("");
 }
 
 /** `edit a1 argv 2 › value`, `edit a1 signal (TERM|KILL) › TERM`. */

@@ -141,6 +141,7 @@ export function queriesOf(world: World): Queries {
     recent: async () => [],
     isKnown: async (key) => world.threads.some((each) => each.key === key),
     action: async (_key, action) => world.open.find((each) => each.action === action),
+    incident: async () => undefined,
     answer: async () => undefined,
     output: async (_key, call) => world.outputs?.get(call),
     editForm: async (_key, action) => {

@@ -1,4 +1,4 @@
-import type { Incident } from "../../incidents/incident.ts";
+import type { Incident } from "./incident.ts";
 
 /** What stands where words are shown that an agent wrote, or a model after it had read text from outside. */
 export const UNVERIFIED = "written by a bot that may have read outside text; not verified";
@@ -12,6 +12,7 @@ export function unverifiedIn({ history }: Incident): string[] {
     "startedAt",
     "detectedAt",
     "resolvedAt",
+    "impact",
     "cause",
   ] as const;
   const replaced = fields.filter(

@@ -1,0 +1,55 @@
+import type { Draft } from "../core/entry.ts";
+import { formatUtc } from "../core/instant.ts";
+import { oneLine, shortened } from "../core/text.ts";
+import { entryId } from "../thread/entry-ids.ts";
+import type { Incident, Said } from "./incident.ts";
+import { titleOf } from "./unverified.ts";
+import { quoteOf, standingHistory, wordsOf } from "./words.ts";
+
+/** Of what was said as many lines as a card has room for, and characters of each. */
+const MAX_LINES = 6;
+const MAX_LINE = 240;
+
+/** How it stands after so many entries of its journal: everything that its card shows. */
+export function stateOf(
+  incident: Incident,
+  last: number,
+  announce: string | undefined,
+): Draft<"incident_state"> {
+  const { id, severity, services, impact, status, startedAt, resolvedAt, cause } = incident;
+  return {
+    id: entryId.incidentState(id, last),
+    kind: "incident_state",
+    incident: id,
+    last,
+    title: titleOf(incident),
+    ...(severity !== undefined && { severity }),
+    services,
+    ...(impact !== undefined && { impact }),
+    status,
+    startedAt,
+    ...(resolvedAt !== undefined && { resolvedAt }),
+    ...(cause !== undefined && { cause }),
+    by: incident.history[0]?.actor.name ?? "",
+    timeline: standingHistory(incident).slice(-MAX_LINES).map(lineOf(incident)),
+    ...(announce !== undefined && { announce }),
+  };
+}
+
+const lineOf =
+  ({ history }: Incident) =>
+  (said: Said) => {
+    const { at, actor, change, outside } = said;
+    const { pin } = change;
+    // What was pinned stands under its own author and time.
+    if (pin !== undefined) {
+      const text = shortened(quoteOf(pin), MAX_LINE);
+      return { at: pin.at, by: actor.name, text: `📌 ${text}` };
+    }
+    const isFirst = said === history[0];
+    const words = isFirst
+      ? ["opened it", ...wordsOf({ change: { ...change, title: undefined } }, formatUtc)]
+      : wordsOf(said, formatUtc);
+    const text = shortened(oneLine(words.join("; ")), MAX_LINE);
+    return { at, by: actor.name, text: outside ? `(unverified) ${text}` : text };
+  };
