@@ -5,6 +5,7 @@ import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 import { suggest } from "../core/suggest.ts";
+import type { Period } from "./period.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
@@ -29,32 +30,12 @@ export interface LedgerOptions {
 export function createLedger(
   journal: Pick<Journal, "read" | "post" | "list">,
   encode: (text: string) => string,
-  { wake = () => {}, announceIn = () => undefined }: LedgerOptions = {},
+  options: LedgerOptions = {},
 ): Ledger {
   const records = createRecords(journal);
+  const tell = createTell(journal, options);
 
-  /**
-   * Lets the thread that it was opened in show how it stands. Whoever wrote to it does so, and again whenever that is
-   * repeated or read back, so a crash in between leaves no card behind.
-   */
-  async function tell({ incident, last }: ReadRecord): Promise<void> {
-    const key = tryJournalKey(incident?.thread ?? "");
-    if (incident === undefined || key === undefined) return;
-    await retryOnce(() => journal.post(key, stateOf(incident, last, announceIn(incident))));
-    wake(key);
-  }
-
-  async function visibleTo(viewer: Viewer): Promise<Incident[]> {
-    return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
-  }
-
-  async function find(written: string, viewer: Viewer) {
-    const id = written.trim().toLowerCase();
-    const record = ID.test(id) ? await records.read(id) : undefined;
-    const incident = record?.incident;
-    if (record && incident && isVisible(incident, viewer)) return { record, incident };
-    throw unknown(id, newestFirst(await visibleTo(viewer)));
-  }
+  const { find, ...reads } = createReads(records);
 
   /** Posts if the fold accepts it, and returns what the journal then holds. */
   async function post(
@@ -113,18 +94,55 @@ export function createLedger(
       }
       return undefined;
     },
-    get: async (id, viewer) => (await find(id, viewer)).incident,
-    async list(filter, viewer) {
+    ...reads,
+  };
+}
+
+/** What only looks. */
+function createReads(records: ReturnType<typeof createRecords>) {
+  async function visibleTo(viewer: Viewer): Promise<Incident[]> {
+    return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
+  }
+
+  async function find(written: string, viewer: Viewer) {
+    const id = written.trim().toLowerCase();
+    const record = ID.test(id) ? await records.read(id) : undefined;
+    const incident = record?.incident;
+    if (record && incident && isVisible(incident, viewer)) return { record, incident };
+    throw unknown(id, newestFirst(await visibleTo(viewer)));
+  }
+
+  return {
+    find,
+    get: async (id: string, viewer: Viewer) => (await find(id, viewer)).incident,
+    async list(filter: Filter, viewer: Viewer) {
       const visible = await visibleTo(viewer);
       return newestFirst(visible.filter((incident) => fits(incident, filter)));
     },
-    async search(text, viewer) {
+    async search(text: string, viewer: Viewer) {
       const visible = newestFirst(await visibleTo(viewer));
       const scores = await records.search(text, viewer);
       const scoreOf = ({ id }: Incident) => scores.get(id) ?? 0;
       return visible.filter(({ id }) => scores.has(id)).toSorted((a, b) => scoreOf(b) - scoreOf(a));
     },
-    stats: async (period, viewer) => countIncidents(await visibleTo(viewer), period),
+    stats: async (period: Period, viewer: Viewer) =>
+      countIncidents(await visibleTo(viewer), period),
+  };
+}
+
+/**
+ * Lets the thread that an incident was opened in show how it stands. Whoever wrote to it does so, and again whenever that is
+ * repeated or read back, so a crash in between leaves no card behind.
+ */
+function createTell(
+  journal: Pick<Journal, "post">,
+  { wake = () => {}, announceIn = () => undefined }: LedgerOptions,
+) {
+  return async ({ incident, last }: ReadRecord): Promise<void> => {
+    const key = tryJournalKey(incident?.thread ?? "");
+    if (incident === undefined || key === undefined) return;
+    await retryOnce(() => journal.post(key, stateOf(incident, last, announceIn(incident))));
+    wake(key);
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Draft } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { oneLine, shortened } from "../core/text.ts";
-import { entryId } from "../thread/entry-ids.ts";
 import type { Incident, Said } from "./incident.ts";
 import { titleOf } from "./unverified.ts";
 import { quoteOf, standingHistory, wordsOf } from "./words.ts";
@@ -18,7 +17,7 @@ export function stateOf(
 ): Draft<"incident_state"> {
   const { id, severity, services, impact, status, startedAt, resolvedAt, cause } = incident;
   return {
-    id: entryId.incidentState(id, last),
+    id: `state:${id}@${last}`,
     kind: "incident_state",
     incident: id,
     last,

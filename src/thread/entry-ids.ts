@@ -62,8 +62,6 @@ export const entryId = {
   settled: (call: string) => `settled:${call}`,
   /** What a worker that had lost its lease says of a call. */
   late: (call: string) => `late:${call}`,
-  /** How an incident stands after so many entries of its own journal. */
-  incidentState: (incident: string, last: number) => `state:${incident}@${last}`,
   delivered: (view: string, entry: string, stage: "started" | "final") =>
     `delivered:${view}:${entry}:${stage}`,
 } as const;

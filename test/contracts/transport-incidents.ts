@@ -9,11 +9,25 @@ import {
 } from "../../src/tools/incidents/record-tools.ts";
 import type { HostOptions } from "../fakes/host.ts";
 import { until } from "../until.ts";
-import type { Platform } from "./transport.ts";
+
+type Who = "ana" | "bob";
+
+/** What of the surface people use here. */
+interface Place {
+  begin(who: Who, text: string): Promise<JournalKey>;
+  fill(
+    key: JournalKey,
+    who: Who,
+    on: { label: string; action: string },
+    written: Record<string, string>,
+  ): Promise<void>;
+  shown(key: JournalKey): string;
+  pings(): readonly unknown[];
+}
 
 /** A conversation on a surface, as `transportContract` sets it up. */
 interface Surface {
-  at(): Platform;
+  at(): Place;
   journal(): Journal;
   run(options: HostOptions): Promise<{ end(): Promise<void> }>;
   shows(key: JournalKey, text: string | RegExp): Promise<void>;

@@ -44,7 +44,6 @@ test("journals of every version have these ids", () => {
     "finished:x",
     "settled:x",
     "late:x",
-    "state:x@2",
     "delivered:x:2:final",
     "told:x",
     "word:x",
