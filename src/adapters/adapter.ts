@@ -356,6 +356,11 @@ export interface Adapter {
   channel(key: JournalKey): Promise<string>;
   /** The thread's address for people, or undefined where threads have none. */
   link(key: JournalKey): string | undefined;
+  /**
+   * Says it in a channel itself, named as by `channel`, in a message of its own. Left out where there are no channels.
+   * @throws as `View.post`
+   */
+  announce?(channel: string, notice: Notice, delivery: Delivery): Promise<MessageRef>;
   /** Takes no more events and ends the connections. What was taken is in the journal. */
   stop?(): Promise<void>;
 }

@@ -228,6 +228,7 @@ const TOLD: Told = {
   secret: undefined,
   mirror: undefined,
   moved: undefined,
+  alarm: undefined,
 };
 
 /** What is still to be told, to a side run too. */

@@ -37,7 +37,9 @@ import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
+import { createOps } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { createOpsAdapter } from "./ops-adapter.ts";
 import { createOverview } from "./overview.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
@@ -240,6 +242,7 @@ export async function assemble(
     ...policyOf(config),
     network: allow,
     freezes,
+    ops: createOps({ journal, channel: config.ops, wake: (key) => wakeups.wake(key) }),
     run,
     encoder,
     model: createModels(config),
@@ -274,7 +277,8 @@ export async function assemble(
     tools,
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
-      for (const adapter of served) {
+      const ops = createOpsAdapter((transport) => adapters.get(transport));
+      for (const adapter of [ops, ...served]) {
         adapters.set(adapter.transport, adapter);
         handlers.set(adapter.transport, createThreadHandler(threads, adapter));
       }

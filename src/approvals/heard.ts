@@ -76,6 +76,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "removed":
     case "stop":
     case "timer":
+    case "alarm":
     case "tenant":
     case "tool_form":
     case "freeze":

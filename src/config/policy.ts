@@ -10,6 +10,12 @@ export const approvalPolicy = createApprovalPolicy(forms);
 
 export const accessPolicy = createAccessPolicy(forms);
 
+/** One channel of a chat. */
+export const channel = forms.channel.refine(
+  (name) => name.split(":").length === 3 && !name.includes(":dm:"),
+  'expected one channel, such as "slack:T1:C0OPS" or "discord:1122:3344"',
+);
+
 /** Which accounts belong to one person. */
 export const people = z
   .array(

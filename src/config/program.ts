@@ -4,7 +4,7 @@ import * as z from "zod";
 import { isLinkHost } from "../core/links.ts";
 import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
 import { MODEL_FORMS, PROVIDERS, tryModelId } from "../models/load.ts";
-import { accessPolicy, approvalPolicy, people } from "./policy.ts";
+import { accessPolicy, approvalPolicy, channel, people } from "./policy.ts";
 
 /** The program's own settings; providers, platforms and integrations declare theirs. */
 
@@ -142,6 +142,12 @@ export const policyPart = defineSettings({
     approvals: fromYaml("approvals", approvalPolicy.prefault({})),
     access: fromYaml("access", accessPolicy.prefault({})),
     links: fromYaml("links", links.prefault({})),
+    ops: fromYaml(
+      "ops",
+      channel.optional(),
+      "The operations channel, such as `slack:T1:C0OPS` or `discord:1122:3344`: the bot has to be in it, and whoever reads it is told of every break-glass, also in private places.",
+      { unset: "nobody is told" },
+    ),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
   }),
 });

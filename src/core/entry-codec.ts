@@ -31,6 +31,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   stop: { version: 2 },
   timer: { version: 4 },
   signal: { version: 1 },
+  alarm: { version: 1 },
   tenant: { version: 1 },
   tool_form: { version: 1 },
   freeze: { version: 1 },

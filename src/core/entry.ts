@@ -77,6 +77,7 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   stop: true,
   timer: true,
   signal: true,
+  alarm: true,
   incident_state: true,
   // Records: whoever reads them folds them.
   incident: false,

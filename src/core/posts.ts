@@ -236,6 +236,8 @@ export const posts = {
       unpin: z.string().optional(),
     }),
   }),
+  /** In `ops:<channel>`: what the operations channel is told. */
+  alarm: z.strictObject({ text: z.string() }),
   /** In the thread where an incident was opened: how it stands, for its card. The newest by `last` counts. */
   incident_state: z.strictObject({
     incident: z.string(),

@@ -30,6 +30,7 @@ import {
   isUndecided,
   type Thread,
   type Untold,
+  type UntoldFact,
 } from "./state.ts";
 
 export type Undelivered =
@@ -75,6 +76,8 @@ export type Step =
   | { do: "verify"; key: string; check: LaterCheck }
   /** It is to be marked elsewhere that this call is done. */
   | { do: "mark"; key: string; done: Call }
+  /** The operations channel is told it too. */
+  | { do: "alarm"; key: string; entry: string; about: UntoldFact }
   | { do: "hosts"; key: string }
   | { do: "abandon"; call: Call; host: string; absence: Absence }
   | { do: "await"; call: Call; host: string }
@@ -131,7 +134,10 @@ export function decide(thread: Thread, situation: Situation): Step {
     (scene.draining ? undefined : hostStep(scene)) ??
     (isResting(thread, scene)
       ? undefined
-      : (verifyStep(thread, scene) ?? markStep(thread, scene) ?? workStep(thread, scene))) ?? {
+      : (verifyStep(thread, scene) ??
+        markStep(thread, scene) ??
+        alarmStep(thread, scene) ??
+        workStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
       ...leftTo(scene),
@@ -281,6 +287,14 @@ function markStep({ marks }: Thread, { busy }: Scene): Step | undefined {
   for (const done of marks.values()) {
     const key = workKey.mark(done.call);
     if (!busy.has(key)) return { do: "mark", key, done };
+  }
+  return undefined;
+}
+
+function alarmStep({ alarms }: Thread, { busy }: Scene): Step | undefined {
+  for (const [entry, about] of alarms) {
+    const key = workKey.alarm(entry);
+    if (!busy.has(key)) return { do: "alarm", key, entry, about };
   }
   return undefined;
 }

@@ -52,6 +52,7 @@ interface Facts {
   recover: Recovery;
   verify: Seen;
   mark: "marked";
+  alarm: "told";
   deliver: Shown;
   show: Shown;
 }
@@ -106,6 +107,8 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       const isOwed = thread.marks.has(entry);
       return isOwed ? [deliveredDraft(MARKS, { entry, ref: "" }, "final")] : undefined;
     },
+    alarm: ({ entry }, { thread }) =>
+      thread.alarms.has(entry) ? [deliveredDraft(OPS, { entry, ref: "" }, "final")] : undefined,
     cancel: ({ call }) => [cancelledDraft(call)],
     abandon: abandonedDrafts,
     await: (step, around) => [awaitingNotice(step, around)],
@@ -131,6 +134,8 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
 
 /** As a view's name: what a call did is shown there once. */
 const MARKS = "marks";
+/** Likewise: the operations channel has been told. */
+const OPS = "ops";
 
 function isNew({ run, finished, action, asked }: Call, { thread }: Surroundings): boolean {
   const isUntouched = finished === undefined && action === undefined && asked === undefined;

@@ -80,6 +80,7 @@ export function applyVote(thread: Thread, entry: Entry<"vote">): void {
     const by = signed(entry);
     const about: UntoldFact = { kind: "glass", action: name, tool: proposal.tool, by, reason };
     thread.untold.set(id, { id, about });
+    thread.alarms.set(id, about);
   }
 }
 

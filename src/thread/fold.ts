@@ -70,6 +70,9 @@ const APPLIED: Applied = {
   stop,
   timer: timeHasCome,
   signal: applyLateWord,
+  alarm(thread, { id, text }) {
+    thread.untold.set(id, { id, about: { kind: "alarm", text } });
+  },
   run_started: applyRunStarted,
   run_ended: applyRunEnded,
   above: applyAbove,
@@ -90,7 +93,7 @@ const APPLIED: Applied = {
   view_removed: undefined,
   notice: applyNotice,
   delivered(thread, entry) {
-    if (thread.marks.delete(entry.entry)) return;
+    if (thread.marks.delete(entry.entry) || thread.alarms.delete(entry.entry)) return;
     if (entry.stage === "final") acknowledge(thread, entry);
     else applyProgressMessage(thread, entry);
   },
@@ -125,6 +128,7 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
   incident_state: false,
   timer: false,
   signal: false,
+  alarm: false,
   tenant: false,
   tool_form: false,
   freeze: false,

@@ -193,6 +193,8 @@ export function factText(about: UntoldFact): string {
       return `${about.call} settled by ${about.by}: ${about.happened ? "it happened" : "it did not happen"}.`;
     case "glass":
       return `🚨 ${about.by} broke the glass for ${about.action} (${about.tool}), without waiting for other approvals or the end of a freeze: ${about.reason}`;
+    case "alarm":
+      return about.text;
     case "late":
       return `${about.ref} reported back late: ${about.outcome}. ${about.text}`;
     case "held": {
@@ -214,6 +216,15 @@ export function factText(about: UntoldFact): string {
       return `I'm waiting for ${whom} to my question. To answer it yourself, press a choice or type: answer ${about.call} <text>`;
     }
   }
+}
+
+/** The same for people who are not in the thread. */
+export function alarmText(
+  about: UntoldFact,
+  { place, link }: { place: string | undefined; link: string | undefined },
+): string {
+  const where = [...(place === undefined ? [] : [place]), ...(link === undefined ? [] : [link])];
+  return [factText(about), ...where].join(" · ");
 }
 
 /** `freeze`: what is frozen, until when, by whom and why. */

@@ -126,6 +126,7 @@ export type UntoldFact =
   /** An action is carried by one person who broke the glass. */
   | { kind: "glass"; action: string; tool: string; by: string; reason: string }
   /** A worker that had lost its lease said how a call or an action ended. */
+  | { kind: "alarm"; text: string }
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
   | { kind: "held"; actions: string[] }
   | { kind: "pasted"; file: string; bytes: number }
@@ -214,6 +215,8 @@ export class Thread {
   readonly checks = new Map<string, LaterCheck>();
   /** Calls that are done and have yet to be marked, by the entry that says so. */
   readonly marks = new Map<string, Call>();
+  /** What the operations channel has yet to be told too, by the entry that says so. */
+  readonly alarms = new Map<string, UntoldFact>();
   readonly outbox = new Map<string, OutboxItem>();
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   readonly unknown = new Map<string, Call>();

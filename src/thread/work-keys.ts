@@ -5,6 +5,8 @@ export const workKey = {
   verify: (call: string) => `verify:${call}`,
   /** It is marked elsewhere that a call is done. */
   mark: (call: string) => `mark:${call}`,
+  /** The operations channel is told. */
+  alarm: (entry: string) => `alarm:${entry}`,
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,

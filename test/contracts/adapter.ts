@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ActionCard, Adapter, Delivery, View } from "../../src/adapters/adapter.ts";
+import { plainNotice } from "../../src/adapters/render/phrases.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { answer, cardOf } from "../adapters/parts.ts";
 
@@ -54,6 +55,19 @@ export function adapterContract(name: string, create: () => Promise<AdapterUnder
       view = found;
     });
     afterEach(() => under.close());
+
+    test("a channel itself is told something once, also where the answer to it was lost", async () => {
+      const { adapter, key } = under;
+      if (adapter.announce === undefined) return;
+      const channel = await adapter.channel(key);
+      const notice = plainNotice("🚨 bob broke the glass for <!channel> @everyone");
+      const ref = await adapter.announce(channel, notice, first("told:1"));
+      expect(await adapter.announce(channel, notice, { id: "told:1", isRetry: true })).toBe(ref);
+      expect(await adapter.announce(channel, notice, first("told:2"))).not.toBe(ref);
+      expect(under.shown()).not.toContain("broke the glass");
+      const foreign = adapter.announce(under.foreign, notice, first("told:3"));
+      await expect(foreign).rejects.toMatchObject({ code: "PLATFORM_REFUSED", refused: "place" });
+    });
 
     test("it has a view of the threads it shows, and of no other", () => {
       expect(under.key.startsWith(`${under.adapter.transport}:`)).toBe(true);

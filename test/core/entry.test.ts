@@ -84,6 +84,7 @@ test("posts, facts and decisions are told apart", () => {
     "timer",
     "signal",
     "incident",
+    "alarm",
     "incident_state",
     "tenant",
     "tool_form",

@@ -24,6 +24,7 @@ import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createThreadHandler } from "../../src/worker/thread/thread-handler.ts";
 import { createWorker, type Worker } from "../../src/worker/worker.ts";
+import { createOps } from "../../src/team/ops.ts";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";
@@ -77,6 +78,8 @@ export interface StageOptions {
   model?: Model;
   talk?: Partial<RunTerms>;
   people?: KnownPerson[];
+  /** The operations channel. */
+  ops?: string;
   /** Takes secrets out. Default: there are none. */
   hide?: (text: string) => string;
   /** What outgoing text passes. Default: `hide`. */
@@ -142,6 +145,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     network: options.network ?? [],
     access: accessPolicy.parse(options.access ?? {}),
     freezes: createFreezes(journal),
+    ops: createOps({ journal, channel: options.ops, wake: () => {} }),
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),

@@ -1,3 +1,8 @@
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import { createOpsAdapter } from "../../src/app/ops-adapter.ts";
+import { BotError } from "../../src/core/errors.ts";
+import { createOps } from "../../src/team/ops.ts";
+import { until } from "../until.ts";
 import { expect, test } from "vitest";
 import { mentionable } from "../../src/thread/mentions.ts";
 import type { Choice } from "../../src/core/entry.ts";
@@ -62,7 +67,7 @@ test.each(someDecide)("who asked is told of the decision once: %s", async (_, ch
   const standings = Object.fromEntries(people.map((each) => [each, "member" as const]));
   const chat = createChat({ standings });
   const approvals = { ...TWO, breakGlass: { who: ["slack:T1:U07"] } };
-  const { click, settle, parts } = await asked({ chat, approvals });
+  const { click, settle, parts, journal } = await asked({ chat, approvals, ops: "slack:T1:C0OPS" });
   for (const [who, choice] of choices) await click("a1", choice, who);
   await settle();
   await workerOf(parts, chat.adapter).work(KEY);
@@ -70,4 +75,34 @@ test.each(someDecide)("who asked is told of the decision once: %s", async (_, ch
   expect(notices).toMatchObject(
     told === undefined ? [] : [{ text: expect.stringMatching(told), mentions: ["test:ana"] }],
   );
+  const alarms = await journal.read("ops:slack:T1:C0OPS");
+  expect(alarms).toMatchObject(choices[0]?.[1] === glass ? [{ kind: "alarm" }] : []);
+});
+
+test("the operations channel is told once what it is to know, by whichever process, when its chat is there", async () => {
+  const { parts, journal } = await asked({ ops: "test:T1:ops" });
+  const { ops } = parts;
+  for (let i = 0; i < 2; i += 1) expect(await ops?.tell("glass", "🚨 bob broke it")).toBe(true);
+  const said: string[] = [];
+  let refusals = 1;
+  const chat: Adapter = {
+    ...createChat().adapter,
+    async announce(channel, { text }, { id, isRetry }) {
+      said.push(`${channel} ${text}${isRetry ? ", again" : ""}`);
+      if (refusals-- > 0) throw new BotError("PLATFORM_UNREACHABLE", "away");
+      return id;
+    },
+  };
+  const key = "ops:test:T1:ops" as const;
+  const away = createOpsAdapter(() => undefined);
+  expect(away.view(key)).toBeUndefined();
+  const adapter = createOpsAdapter(() => chat);
+  const isShown = async () => (await journal.read(key)).some(({ kind }) => kind === "delivered");
+  await until(async () => {
+    await workerOf(parts, adapter).work(key);
+    return isShown();
+  });
+  await workerOf(parts, adapter).work(key);
+  expect(said).toEqual(["test:T1:ops 🚨 bob broke it", "test:T1:ops 🚨 bob broke it, again"]);
+  expect(await createOps({ journal, channel: undefined, wake() {} }).tell("a", "b")).toBe(false);
 });

@@ -2,11 +2,14 @@ import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import type { ChatAdapter } from "../adapter.ts";
 import { createApi } from "./api.ts";
+import { renderOutgoing } from "../render/message.ts";
 import { createChannels } from "./channels.ts";
+import { discordMessages } from "./encode.ts";
 import { createPeople } from "./people.ts";
 import { addressOf, keyOf, tryPlace } from "./place.ts";
 import { openSession, type Session } from "./session.ts";
-import { NOTHING } from "./tenants.ts";
+import { NOTHING, type Served } from "./tenants.ts";
+import { isWithin } from "./say.ts";
 import { createView } from "./view.ts";
 
 export interface DiscordOptions {
@@ -96,18 +99,32 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
       api.stop();
     },
 
-    async open(named, text) {
-      if (session === undefined)
-        throw new BotError("PLATFORM_UNREACHABLE", "Discord is not connected yet.");
-      const [, guild = "", channel = ""] = named.split(":");
-      if (!served.has(guild))
-        throw new BotError("PLATFORM_REFUSED", `${named} is in no Discord server that is served.`);
-      return keyOf(await session.begin({ guild, channel }, text));
+    async announce(named, notice, delivery) {
+      const { posting } = connected(session);
+      const place = channelIn(served, named);
+      const rendered = await renderOutgoing(notice, isWithin(place));
+      return posting.put(place, discordMessages(rendered), delivery);
     },
+
+    open: async (named, text) =>
+      keyOf(await connected(session).begin(channelIn(served, named), text)),
 
     async examine(kept) {
       const { examine } = await import("./examine.ts");
       return examine(api, { configured: guilds, kept });
     },
   };
+}
+
+function connected(session: Session | undefined): Session {
+  if (session !== undefined) return session;
+  throw new BotError("PLATFORM_UNREACHABLE", "Discord is not connected yet.");
+}
+
+/** @throws BotError PLATFORM_REFUSED for a channel of a server that is not served */
+function channelIn(served: Pick<Served, "has">, named: string): { guild: string; channel: string } {
+  const [, guild = "", channel = ""] = named.split(":");
+  if (served.has(guild)) return { guild, channel };
+  const text = `${named} is in no Discord server that is served.`;
+  throw new BotError("PLATFORM_REFUSED", text, { refused: "place" });
 }

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ChatAdapter, ChatParts, View } from "../adapter.ts";
+import type { ChatAdapter, ChatParts, Delivery, MessageRef, Notice, View } from "../adapter.ts";
 import { createPace } from "../shared/pace.ts";
 import { createBots } from "../shared/bots.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
-import { renderText } from "../render/message.ts";
 import { renderProgress } from "../render/progress.ts";
+import { renderOutgoing, renderText } from "../render/message.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import { answerWithin, type Api, createApi } from "./api.ts";
 import { createBotTaker } from "./bots.ts";
@@ -21,8 +21,16 @@ import { createHttpSource } from "./http-source.ts";
 import { appOf, checkApp, identify } from "./identity.ts";
 import { createMessages } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
-import { channelOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { createPlanStreams } from "./plan-stream.ts";
+import {
+  channelOf,
+  keyOf,
+  linkOf,
+  NO_THREAD,
+  type Place,
+  tryPlace,
+  type Workspace,
+} from "./place.ts";
 import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
@@ -59,6 +67,8 @@ interface Connected {
   viewOf(place: Place): View;
   /** Begins a thread with this text. */
   begin(channel: string, text: string): Promise<JournalKey>;
+  /** Posts it in the channel itself. */
+  announce(channel: string, notice: Notice, delivery: Delivery): Promise<MessageRef>;
   /** Reads what was written while nobody listened, beside all else. */
   readAgain(): void;
   source: EventSource;
@@ -117,6 +127,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const place = placeOf(key);
       return place && connected && linkOf(connected.workspace, place);
     },
+    announce: async (channel, notice, delivery) => here().announce(channel, notice, delivery),
     async start(parts) {
       const { workspace } = await identify(api);
       const app = await appOf(api, workspace);
@@ -142,17 +153,20 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       isStopped = true;
       await connected?.stop();
     },
-    async open(channel, text) {
-      const { workspace, begin } = here();
-      const [, team, id = ""] = channel.split(":");
-      if (team === workspace.team) return begin(id, text);
-      throw new BotError("PLATFORM_REFUSED", `${channel} is no channel of this Slack workspace.`);
-    },
+    open: async (channel, text) => here().begin(channel, text),
     async examine() {
       const { examine } = await import("./examine.ts");
       return examine(api, { ...options, source: () => connected?.source ?? newSource() });
     },
   };
+}
+
+/** The id of a channel that is named with its workspace. @throws BotError PLATFORM_REFUSED for another workspace's */
+function idIn({ team: ours }: Workspace, channel: string): string {
+  const [, team, id = ""] = channel.split(":");
+  if (team === ours) return id;
+  const text = `${channel} is no channel of this Slack workspace.`;
+  throw new BotError("PLATFORM_REFUSED", text, { refused: "place" });
 }
 
 function createSource({ appToken, apiUrl, awayMs, log }: SlackOptions): EventSource {
@@ -214,8 +228,16 @@ function connect(
     people,
     source,
     take,
-    begin: async (channel, text) =>
-      keyOf(workspace.team, { channel, root: await doors.begin(channel, text) }),
+    async begin(named, text) {
+      const channel = idIn(workspace, named);
+      return keyOf(workspace.team, { channel, root: await doors.begin(channel, text) });
+    },
+    announce: async (channel, notice, delivery) =>
+      posting.put(
+        { channel: idIn(workspace, channel), root: NO_THREAD },
+        slackMessages(await renderOutgoing(notice, allowLink)),
+        delivery,
+      ),
     viewOf: (place) =>
       createView(place, { ...shown, posting, streams, board, sign, onConclusion, allowLink }),
     readAgain: missed.begin,

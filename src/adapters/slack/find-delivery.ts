@@ -1,6 +1,6 @@
 import type { Api } from "./api.ts";
-import type { Place, Workspace } from "./place.ts";
 import { streamOf } from "./plan-stream.ts";
+import { NO_THREAD, type Place, type Workspace } from "./place.ts";
 import * as z from "zod";
 
 /** Marks our messages, so that one whose response was lost is found again. */
@@ -57,12 +57,15 @@ export async function findDelivery(
 }
 
 async function* messagesOf(api: Api, { channel, root }: Place, oldest: string) {
-  const args = { channel, ts: root, oldest, limit: PAGE, include_all_metadata: true };
+  const args = { channel, oldest, limit: PAGE, include_all_metadata: true };
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await api.ask("conversations.replies", (client) =>
-      client.conversations.replies({ ...args, ...(cursor !== undefined && { cursor }) }),
-    );
+    const next = { ...args, ...(cursor !== undefined && { cursor }) };
+    const answer = await (root === NO_THREAD
+      ? api.ask("conversations.history", ({ conversations }) => conversations.history(next))
+      : api.ask("conversations.replies", ({ conversations }) =>
+          conversations.replies({ ...next, ts: root }),
+        ));
     yield* answer.messages ?? [];
     cursor = answer.response_metadata?.next_cursor || undefined;
     if (cursor === undefined) return;

@@ -17,6 +17,9 @@ export interface Place {
   root: string;
 }
 
+/** In place of a root: the channel itself. */
+export const NO_THREAD = "";
+
 /** Slack's own users, which are not answered. */
 export const SLACKS_OWN: ReadonlySet<string> = new Set(["USLACK", "USLACKBOT"]);
 

@@ -15,8 +15,8 @@ import type { SlackMessage } from "./encode.ts";
 import { findDelivery, markOf } from "./find-delivery.ts";
 import { DELETED, ROOT_GONE } from "./phrases.ts";
 import { REFUSED_MS, refusalCode } from "./errors.ts";
-import type { Place, Workspace } from "./place.ts";
 import { isStream, type PlanStreams, timestampOf } from "./plan-stream.ts";
+import { NO_THREAD, type Place, type Workspace } from "./place.ts";
 
 /** The message is gone, or can't be edited any more. */
 const LOST: ReadonlySet<string> = new Set([
@@ -195,7 +195,8 @@ export function createPosting(
           edit: (ts, message) => edit(place, ts, message, isUrgent),
           post(message, part) {
             const metadata = markOf(delivery.id, part);
-            return post(place.channel, message, { thread_ts: place.root, metadata, isUrgent });
+            const where = place.root === NO_THREAD ? {} : { thread_ts: place.root };
+            return post(place.channel, message, { ...where, metadata, isUrgent });
           },
           remove: (part) => remove(place, part),
         });

@@ -78,6 +78,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   click: true,
   stop: true,
   signal: true,
+  alarm: true,
   run_started: true,
   action_proposed: true,
   vote: true,

@@ -1,6 +1,7 @@
 import { carrierOf, type Grant, isOpen } from "../../thread/action.ts";
 import type { Rechecked } from "../../thread/drafts-calls.ts";
 import { entryId, noticeId } from "../../thread/entry-ids.ts";
+import { alarmText } from "../../thread/phrases.ts";
 import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
 import type { Draft, JsonObject } from "../../core/entry.ts";
@@ -17,7 +18,7 @@ import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { callModel } from "./model-call.ts";
-import { propose } from "./propose.ts";
+import { placeNameOf, propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
 import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 
@@ -186,6 +187,19 @@ async function acquireFor(ctx: ThreadContext, tool: string, args: JsonObject): P
   return acquireResource(ctx, dispatcher.resourceOf(tool, args));
 }
 
+/** The operations channel hears of it too; without one nobody is told. */
+const tellOps: Learn<"alarm"> = async (ctx, step, signal) => {
+  const { key, adapter, parts } = ctx;
+  const text = alarmText(step.about, {
+    place: await placeNameOf(ctx, signal),
+    link: adapter.link(key),
+  });
+  await parts.ops?.tell(`${key} ${step.entry}`, parts.encoder.encode(text));
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts: "told" });
+  };
+};
+
 /** How each step is learned. `kept`: it is not cut half-way, see `Work.kept`. */
 const LEARNED: {
   readonly [D in LearningStep["do"]]: { learn: Learn<D>; kept: boolean };
@@ -203,6 +217,7 @@ const LEARNED: {
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
   hosts: { learn: lookForHosts, kept: false },
+  alarm: { learn: tellOps, kept: false },
 };
 
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */

@@ -8,6 +8,7 @@ import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Model } from "../../models/model.ts";
 import type { Freezes } from "../../team/freezes.ts";
+import type { Ops } from "../../team/ops.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
@@ -26,6 +27,8 @@ export interface ThreadParts extends WorkerParts {
   network?: readonly string[];
   access: AccessPolicy;
   freezes: Freezes;
+  /** Default: there is no operations channel. */
+  ops?: Ops;
   run: RunParts;
   encoder: Encoder;
   /** A model by its id, made once. @throws BotError CONFIG_INVALID when there is no such model or no key for it */

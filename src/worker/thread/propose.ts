@@ -215,7 +215,7 @@ const ASKED_BECAUSE = "Asked because";
 const ASKED_BY = "Asked by";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
-async function placeNameOf(
+export async function placeNameOf(
   { adapter, key, parts }: ThreadContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
