@@ -10,7 +10,7 @@ import {
   type AllowLink,
   type Block,
   type Inline,
-  plainInlines,
+  programInlines,
   type RenderedMessage,
   type ShownBlock,
   type Table,
@@ -93,7 +93,7 @@ function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptio
     answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
   const isStatusShown = answer.status !== "completed" && !isTold;
   const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
-  const inlines = head === undefined ? [] : plainInlines(head, allowLink);
+  const inlines = head === undefined ? [] : programInlines(head, allowLink);
   const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
   return {
     blocks: [

@@ -15,6 +15,7 @@ import {
   type AllowLink,
   type Block,
   plainInlines,
+  programInlines,
   type RenderedMessage,
   textOf,
 } from "./rich-text.ts";
@@ -76,7 +77,7 @@ type Untitled = Omit<RenderedMessage, "summary">;
 
 function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
   const { text, settles, asks, holds, approves = [], confirms, mentions = [] } = notice;
-  const blocks: Block[] = [{ kind: "text", inlines: plainInlines(text.trimEnd(), allowLink) }];
+  const blocks: Block[] = [{ kind: "text", inlines: programInlines(text.trimEnd(), allowLink) }];
   const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
   if (asks !== undefined) {
     const offered = choiceButtons(asks);

@@ -119,6 +119,14 @@ export function inert(text: string): Inline[] {
   return plainInlines(text, () => false);
 }
 
+/** As `plainInlines`, with what the program writes between backticks, such as a command to type, as code. */
+export function programInlines(text: string, allowLink: AllowLink): Inline[] {
+  const parts = text.split(/`([^`\n]{1,200})`/);
+  return parts.flatMap((part, i) =>
+    i % 2 === 0 ? plainInlines(part, allowLink) : [{ text: part, code: true }],
+  );
+}
+
 const LINKABLE = /^https?:\/\/[^\s<>"'`\\]+$/;
 
 /** An address of which nothing is hidden. */
