@@ -370,9 +370,9 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
 }
 
 /** Plain language has one run at a time, and a side run while a card is open; a command's run may be open beside them. */
-function mayBegin(thread: Thread, { entry, aside }: PendingPost): boolean {
+function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
   const { first, side } = talkingRuns(thread);
-  const isFree = first === undefined || (aside === true && side === undefined);
+  const isFree = first === undefined || (forSide === true && side === undefined);
   return entry.kind === "command" || isFree;
 }
 

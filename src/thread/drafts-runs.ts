@@ -79,8 +79,8 @@ function askedBy(
  * between people only those that ask something instruct it, or else the last. Bots' messages go with people's.
  */
 function waitingIn({ pending }: Thread, isBeside: boolean) {
-  const waiting = [...pending.values()].flatMap(({ entry, stopped, aside, unsure = false }) =>
-    entry.kind === "message" && !stopped && (!isBeside || aside === true)
+  const waiting = [...pending.values()].flatMap(({ entry, stopped, forSide, unsure = false }) =>
+    entry.kind === "message" && !stopped && (!isBeside || forSide === true)
       ? [{ entry, unsure }]
       : [],
   );

@@ -4,7 +4,7 @@ import { Action, close, count, type Grant, grantOf, isOpen, isOver, revise } fro
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, place } from "./fold-messages.ts";
 import { routeTo } from "./routing.ts";
-import { takeAside } from "./side-run.ts";
+import { rejoinFirst } from "./side-run.ts";
 import { type Call, isTalking, type Run, type Thread, type UntoldFact } from "./state.ts";
 
 /** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
@@ -72,7 +72,7 @@ export function applyVote(thread: Thread, entry: Entry<"vote">): void {
   // The model is told why somebody denied.
   if (entry.reason !== undefined) applyVoice(thread, entry.account, entry);
   count(action, entry);
-  takeAside(thread);
+  rejoinFirst(thread);
   touch(thread, action, entry);
   if (entry.breaksGlass === true && isOpen(action)) {
     const { id, reason = "" } = entry;
@@ -125,7 +125,7 @@ export function applyClosed(thread: Thread, entry: Entry<"action_closed">): void
   if (entry.click !== undefined) forget(thread, entry.click);
   close(action, entry.outcome, entry.by, entry.reason);
   if (action.closed !== undefined) action.closed.recorded = true;
-  takeAside(thread);
+  rejoinFirst(thread);
   const call = thread.runs.get(action.run)?.calls.get(action.call);
   // Void: what was approved is no longer what would run. The call is asked about again, by another action.
   if (entry.outcome === "void" && call?.action === action) call.action = undefined;
@@ -140,7 +140,7 @@ export function closeOpen(
   if (!isOpen(action)) return;
   if (entry.kind === "timer") close(action, "expired");
   else close(action, "cancelled", entry.actor.name);
-  takeAside(thread);
+  rejoinFirst(thread);
   touch(thread, action, entry);
 }
 

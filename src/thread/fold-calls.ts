@@ -6,7 +6,7 @@ import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-
 import { answererOf, applyAddresses, applyVoice, closeQuestion, place } from "./fold-messages.ts";
 import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
-import { applyHandOver, passOnLeft, takeAside } from "./side-run.ts";
+import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
 import {
   type Call,
   isReader,
@@ -65,7 +65,7 @@ export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void
   if (action === undefined) return;
   action.started = true;
   applyGrant(thread, call, action, entry);
-  takeAside(thread);
+  rejoinFirst(thread);
   touch(thread, action, entry);
 }
 

@@ -6,7 +6,7 @@ import { heardAnew } from "./addressed.ts";
 import { applyMessage, applyName, applyVoice } from "./fold-messages.ts";
 import { steer } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
-import { takeAside } from "./side-run.ts";
+import { rejoinFirst } from "./side-run.ts";
 import type { PendingPost, Run, Thread } from "./state.ts";
 
 /**
@@ -101,5 +101,5 @@ function closeCards(
     close(action, "cancelled", by, why);
     touch(thread, action, entry);
   }
-  takeAside(thread);
+  rejoinFirst(thread);
 }

@@ -68,7 +68,7 @@ export function place(thread: Thread, entry: Entry<"message">, route: Route, uns
       return;
     }
     case "side_run":
-      thread.pending.set(entry.id, { entry, unsure, stopped: false, aside: true });
+      thread.pending.set(entry.id, { entry, unsure, stopped: false, forSide: true });
       return;
     case "new_run":
       thread.pending.set(entry.id, { entry, unsure, stopped: false });

@@ -60,12 +60,12 @@ export function passOnLeft(
 }
 
 /** The cards are decided before a side run began: what was said meanwhile goes to the first run after all. */
-export function takeAside(thread: Thread): void {
+export function rejoinFirst(thread: Thread): void {
   const { first } = talkingRuns(thread);
   if (first === undefined || first.stopped) return;
   const route = routeTo(thread, first);
-  for (const [id, { entry, aside, unsure }] of route.to === "run" ? thread.pending : []) {
-    if (aside !== true || entry.kind !== "message") continue;
+  for (const [id, { entry, forSide, unsure }] of route.to === "run" ? thread.pending : []) {
+    if (forSide !== true || entry.kind !== "message") continue;
     thread.pending.delete(id);
     place(thread, entry, unsure === true ? { to: "new_run" } : route, unsure);
   }
@@ -75,8 +75,8 @@ export function takeAside(thread: Thread): void {
 export function stopBeside(thread: Thread): void {
   const { first, side } = talkingRuns(thread);
   if (side !== undefined) side.modelRun.handedOver = [];
-  for (const [id, { entry, aside }] of first === undefined ? [] : thread.pending) {
-    if (aside !== true || entry.kind !== "message") continue;
+  for (const [id, { entry, forSide }] of first === undefined ? [] : thread.pending) {
+    if (forSide !== true || entry.kind !== "message") continue;
     thread.pending.delete(id);
     first?.modelRun.unseen.push(entry);
   }

@@ -102,7 +102,7 @@ export interface Run {
 export interface PendingPost {
   entry: Entry<"message"> | Entry<"command">;
   /** It came while a card of the first run was open: a side run takes it up. */
-  aside?: true;
+  forSide?: true;
   /** No rule says whether it is for the bot. */
   unsure?: boolean;
   stopped: boolean;

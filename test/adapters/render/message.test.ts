@@ -29,6 +29,21 @@ const AI_MADE = "small: AI-generated · check before acting";
 const usage = { input: 1_000, output: 234, cacheRead: 0, cacheWrite: 0 };
 
 describe("a message in a chat", () => {
+  test("what the program writes between backticks is code; one alone stays as it is", async () => {
+    const shown = await renderOutgoing(
+      noticeOf("Write `listen` or `http://a.test/` it`s on"),
+      none,
+    );
+    const [block] = shown.blocks;
+    expect(block?.kind === "text" && block.inlines).toEqual([
+      { text: "Write " },
+      { text: "listen", code: true },
+      { text: " or " },
+      { text: "http://a.test/", code: true },
+      { text: " it`s on" },
+    ]);
+  });
+
   test("a model's answer is its words, then what it cites, then what it cost", async () => {
     const talk = talkOf("r1", "**Down** [T2].", 3);
     const [, second] = talk.results;
