@@ -245,6 +245,8 @@ export interface Delivery {
   id: string;
   /** An earlier attempt may have come through: look for its message first, and return that one. */
   isRetry: boolean;
+  /** Nobody is notified of it, where the platform has that. */
+  isQuiet?: true;
   /** What an image of the message's results holds. May throw: then it is told in words. */
   readArtifact?(id: string): Promise<Uint8Array>;
   /** Of a run's progress: its Stop button stops that run. */
@@ -325,6 +327,8 @@ export interface View {
    * `MAX_EARLIER` are kept. Takes a few seconds at most and never throws. Left out where nothing can stand above.
    */
   earlier?(before: string, after?: string): Promise<Earlier>;
+  /** The message's address for people. Left out where messages have none: then no thread is summed up either. */
+  linkTo?(ref: MessageRef): string | undefined;
   /** Deletes a message that another worker delivered as well. */
   delete(ref: MessageRef): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
+import { summaryDueAt } from "./digest.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { firstPast } from "./live-notices.ts";
@@ -47,6 +48,8 @@ export type Step =
   | { do: "recover"; key: string; call: Call }
   | { do: "show"; key: string; view: string; run: Run }
   | { do: "deliver"; key: string; view: string; undelivered: Undelivered }
+  /** A long thread has been quiet for a while, and what it came to is not in its summary. */
+  | { do: "sum"; key: string; view: string }
   | { do: "judge"; key: string; click: Entry<"click"> }
   | { do: "tell"; untold: Untold }
   | { do: "hint"; key: string; message: Entry<"message"> }
@@ -99,6 +102,8 @@ export interface Situation extends Scenery {
   showAfterMs: number | undefined;
   /** A view here can read what stands above a message. */
   readsAbove?: boolean;
+  /** A long thread that has been quiet for so long is summed up. Undefined: no view here shows summaries. */
+  sumAfterMs?: number | undefined;
 }
 
 /** A situation, and what of the thread is for another machine. */
@@ -137,7 +142,8 @@ export function decide(thread: Thread, situation: Situation): Step {
       : (verifyStep(thread, scene) ??
         markStep(thread, scene) ??
         alarmStep(thread, scene) ??
-        workStep(thread, scene))) ?? {
+        workStep(thread, scene) ??
+        sumStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
       ...leftTo(scene),
@@ -215,6 +221,23 @@ function unshown(thread: Thread, situation: Situation): { view: string; run: Run
       .filter((run) => !run.progressMessages.has(view) && isAtWork(run))
       .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
   );
+}
+
+function sumStep(thread: Thread, situation: Situation): Step | undefined {
+  for (const { view, at } of unsummed(thread, situation)) {
+    const key = workKey.summary(view);
+    if (at <= situation.now && !situation.busy.has(key)) return { do: "sum", key, view };
+  }
+  return undefined;
+}
+
+/** An ornament: while anything is at work it waits. */
+function unsummed(thread: Thread, { sumAfterMs }: Situation): { view: string; at: number }[] {
+  if (sumAfterMs === undefined || [...thread.going].some(isAtWork)) return [];
+  return thread.views.flatMap((view) => {
+    const at = summaryDueAt(thread.digest, view, sumAfterMs);
+    return at === undefined ? [] : [{ view, at }];
+  });
 }
 
 function isAtWork(run: Run): boolean {
@@ -398,6 +421,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
     ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
     ...waitingIn(thread).map(({ warnAt, expiresAt }) => Math.min(warnAt, expiresAt)),
     ...unshown(thread, situation).map(({ at }) => at),
+    ...unsummed(thread, situation).flatMap(({ at }) => (at > situation.now ? [at] : [])),
     ...timesOf(situation.items, situation),
     ...checkTimes(thread, situation),
   ];

@@ -55,6 +55,7 @@ interface Facts {
   alarm: "told";
   deliver: Shown;
   show: Shown;
+  sum: Shown;
 }
 
 /** A view shows it, in that message. */
@@ -130,6 +131,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     end: ({ run }) => [endDraft(run)],
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
+    sum: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
   };
 
 /** As a view's name: what a call did is shown there once. */

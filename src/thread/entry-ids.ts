@@ -114,6 +114,23 @@ export function readCardState(shown: string): { action: string; seq: number } {
   return { action, seq: Number(seq) };
 }
 
+const SUMMARY = "summary@";
+
+/** What is shown once a thread's summary stands as of entry `seq`. */
+export function summaryState(seq: number): string {
+  return `${SUMMARY}${seq}`;
+}
+
+/** Undefined where something else is shown. */
+export function readSummaryState(shown: string): number | undefined {
+  return shown.startsWith(SUMMARY) ? Number(shown.slice(SUMMARY.length)) : undefined;
+}
+
+/** The run whose answer is shown. */
+export function runOfAnswer(shown: string): string | undefined {
+  return /^ended:(.+)$/s.exec(shown)?.[1];
+}
+
 const PAST = "@past";
 
 /** What is shown once a live notice stands as it stays. */

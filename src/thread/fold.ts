@@ -2,6 +2,7 @@ import { addUsage, totalTokens } from "../core/block.ts";
 import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import { noteInRoom } from "./addressed.ts";
+import { noteInDigest } from "./digest.ts";
 import {
   applyClosed,
   applyLook,
@@ -48,6 +49,7 @@ export function pastAction(entries: readonly StoredEntry[], id: string): Action 
 function apply<K extends Kind>(thread: Thread, entry: Entry<K>): void {
   if (isPost(entry) && IS_PERSONAL[entry.kind]) thread.parked = false;
   noteInRoom(thread.room, entry);
+  noteInDigest(thread, entry);
   APPLIED[entry.kind]?.(thread, entry);
 }
 

@@ -12,6 +12,8 @@ export const workKey = {
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */
   progress: (view: string) => `begin:${view}`,
+  /** So is a summary. */
+  summary: (view: string) => `summary:${view}`,
   /** Clicks are judged one at a time, hints given so too. */
   judging: "judge",
   hint: "hint",

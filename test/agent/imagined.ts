@@ -218,11 +218,13 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
 
 type Unimagined = Extract<
   Step,
-  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "alarm" | "look" }
+  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "alarm" | "look" | "sum" }
 >;
 
 function isUnimagined(step: Step): step is Unimagined {
-  return ["forget", "hosts", "show", "ring", "verify", "mark", "alarm", "look"].includes(step.do);
+  return ["forget", "hosts", "show", "ring", "verify", "mark", "alarm", "look", "sum"].includes(
+    step.do,
+  );
 }
 
 /** Writes what follows from what was learned. */

@@ -29,7 +29,7 @@ interface Place {
 /** A conversation on a surface, as `transportContract` sets it up. */
 export interface Surface {
   at(): Place;
-  run(options: HostOptions): Promise<{ host: Host }>;
+  run(options: HostOptions): Promise<{ host: Host; end(): Promise<void> }>;
   shows(key: JournalKey, text: string | RegExp): Promise<void>;
   talk(script: readonly Saying[]): {
     model: ScriptedModel;

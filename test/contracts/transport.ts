@@ -13,6 +13,7 @@ import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
 import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
 import { incidentsOnSurface } from "./transport-incidents.ts";
+import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
 
 /** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
@@ -401,6 +402,7 @@ export function transportContract(
       });
 
       feedbackOnSurface({ at: () => platform, run, shows, talk, kindsOf });
+      progressOnSurface(surface);
 
       test("events that come several times and out of order are one conversation", async () => {
         platform.scramble?.();

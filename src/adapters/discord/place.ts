@@ -42,6 +42,11 @@ export function addressOf(guild: string | undefined): string {
   return `https://discord.com/channels/${guild ?? "@me"}/`;
 }
 
+/** A message's address. */
+export function linkOf({ guild, channel }: Place, message = ""): string {
+  return `${addressOf(guild)}${channel}/${message}`;
+}
+
 /** Milliseconds since 1970 at which Discord's ids begin. */
 const EPOCH = 1_420_070_400_000;
 

@@ -11,7 +11,8 @@ import { discordFile, discordImages, discordMessages } from "./encode.ts";
 import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
-import { accountOf, addressOf, type Place, tryUser } from "./place.ts";
+import { isPrivate, partsOf } from "../shared/posting.ts";
+import { accountOf, addressOf, linkOf, type Place, tryUser } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import { isWithin } from "./say.ts";
 
@@ -32,6 +33,7 @@ export function createView(place: Place, parts: ViewParts): View {
     posting,
     board,
     allowLink: isWithin(place),
+    linkTo: (ref) => (isPrivate(ref) ? undefined : linkOf(place, partsOf(ref)[0])),
     encode: discordMessages,
     encodeCard: discordCard,
     sendFile: (at, file, delivery) => posting.put(at, [discordFile(file)], delivery),

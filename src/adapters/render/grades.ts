@@ -1,13 +1,7 @@
+import { GRADED, GRADES } from "./phrases.ts";
 import { type Block, type Inline, isWhole, joinInlines } from "./rich-text.ts";
 
-/** The words by which a model grades its conclusion, and how people read them. */
-const WORDS: Readonly<Record<string, string>> = {
-  CONFIRMED: "Confirmed",
-  LIKELY: "Likely",
-  INCONCLUSIVE: "Not sure yet",
-};
 const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/g;
-const LEADING = /^\s*(CONFIRMED|LIKELY|INCONCLUSIVE)\b\s*[:,–—-]?\s*/;
 const SEPARATOR = /^\s*[:,–—-]?\s*/;
 const REFERENCE = /(\[T\d+(?:\s*,\s*T?\d+)*\])/;
 /** A longer sentence in bold is not read faster. */
@@ -27,7 +21,7 @@ export function gradedBlocks(blocks: readonly Block[]): Block[] {
 
 function tryConclusion(inlines: readonly Inline[]): Inline[] | undefined {
   const [first, ...others] = inlines;
-  const [mark = "", word = ""] = LEADING.exec(first?.text ?? "") ?? [];
+  const [mark = "", word = ""] = GRADED.exec(first?.text ?? "") ?? [];
   if (first === undefined || first.code || word === "") return undefined;
   const rest = [{ ...first, text: first.text.slice(mark.length) }, ...others];
   // What stands between the grade and the sentence may be in the next piece: `**LIKELY** – a lock`.
@@ -36,7 +30,7 @@ function tryConclusion(inlines: readonly Inline[]): Inline[] | undefined {
     head?.text === "" && next !== undefined
       ? [{ ...next, text: next.text.replace(SEPARATOR, "") }, ...more]
       : rest;
-  return joinInlines([{ text: `${WORDS[word]}: `, strong: true }, ...boldSentence(said)]);
+  return joinInlines([{ text: `${GRADES[word]}: `, strong: true }, ...boldSentence(said)]);
 }
 
 /** The first sentence bold, references and addresses apart. */

@@ -277,3 +277,21 @@ function ended(phase: string, ending: string | undefined): string {
   if (ending.startsWith(phase)) return ending;
   return /^(?:by|in|after) /.test(ending) ? `${phase} ${ending}` : `${phase}: ${ending}`;
 }
+
+/** The words by which a model grades its conclusion, and how people read them. */
+export const GRADES: Readonly<Record<string, string>> = {
+  CONFIRMED: "Confirmed",
+  LIKELY: "Likely",
+  INCONCLUSIVE: "Not sure yet",
+};
+/** What begins with a grade. */
+export const GRADED = /^\s*(CONFIRMED|LIKELY|INCONCLUSIVE)\b\s*[:,–—-]?\s*/;
+
+/** A model's conclusion as one plain sentence, without marks and references. */
+export function conclusionOf(markdown: string): string {
+  const [first = ""] = markdown.split("\n").filter((line) => /\p{L}/u.test(line));
+  const plain = first.replaceAll(/\s*\[T\d+(?:\s*,\s*T?\d+)*\]|[*`]/g, "").replace(/^[#>\s-]+/, "");
+  const [mark = "", word = ""] = GRADED.exec(plain) ?? [];
+  const said = word === "" ? plain : `${GRADES[word]}: ${plain.slice(mark.length)}`;
+  return /^[^]{20,}?[.!?](?=\s)/.exec(said)?.[0] ?? said;
+}

@@ -53,6 +53,7 @@ export interface ChatViewParts<Place, Message> {
   nameOf(account: string): Promise<string>;
   /** `View.earlier`, where anything can stand above. */
   earlier?: NonNullable<View["earlier"]>;
+  linkTo: NonNullable<View["linkTo"]>;
   sign: ThreadSign<Place>;
   /** A model's answer is shown, and what it comes to in a sentence; never fails. */
   onConclusion?(place: Place, sentence: string): void;
@@ -85,6 +86,7 @@ export function createChatView<Place, Message>(
 
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
+    linkTo: parts.linkTo,
 
     ...progressIn(place, parts),
 
@@ -212,7 +214,7 @@ function formsIn<Place, Message>({
 
 /** What a platform refuses for good as it was meant it gets plainer. */
 function fittingIn<Place, Message>(place: Place, parts: ChatViewParts<Place, Message>) {
-  const { posting, sendFile, log } = parts;
+  const { posting, quietly = (message) => message, sendFile, log } = parts;
 
   /** `isShown`: in one of its forms, and not only that it could not be. */
   async function sendFitting<T>(
@@ -235,9 +237,11 @@ function fittingIn<Place, Message>(place: Place, parts: ChatViewParts<Place, Mes
   }
 
   async function put(forms: Forms<Message>, delivery: Sending): Promise<MessageRef> {
-    const { sent, isShown } = await sendFitting(forms, (messages, mayHaveBegun) =>
-      posting.put(place, messages, { ...delivery, isRetry: delivery.isRetry || mayHaveBegun }),
-    );
+    const { sent, isShown } = await sendFitting(forms, (messages, mayHaveBegun) => {
+      const shown = delivery.isQuiet === true ? messages.map(quietly) : messages;
+      const isRetry = delivery.isRetry || mayHaveBegun;
+      return posting.put(place, shown, { ...delivery, isRetry });
+    });
     if (isShown) return sent;
     const id = `${delivery.id}:file`;
     await sendFile(place, forms.file, { ...delivery, id }).catch((error: unknown) => {

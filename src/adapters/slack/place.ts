@@ -53,6 +53,17 @@ export function linkOf({ url }: Workspace, { channel, root }: Place): string {
   return `${url}archives/${channel}/p${root.replace(".", "")}`;
 }
 
+/** The address of a message in the thread, by its reference; undefined for one elsewhere, or to one person. */
+export function messageLink(
+  { url }: Workspace,
+  { channel, root }: Place,
+  ref: string,
+): string | undefined {
+  const [ts] = /^\d+\.\d+/.exec(ref) ?? [];
+  if (ts === undefined) return undefined;
+  return `${url}archives/${channel}/p${ts.replace(".", "")}?thread_ts=${root}&cid=${channel}`;
+}
+
 /** The beginning of a thread's key that names its channel; a key of another form stays whole. */
 export function channelOf(key: JournalKey): string {
   return tryJournalKey(key) === undefined ? key : key.split(":").slice(0, 3).join(":");

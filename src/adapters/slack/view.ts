@@ -9,7 +9,7 @@ import { slackCard } from "./card.ts";
 import { basicMessages, slackMessages } from "./encode.ts";
 import { sendFile, slackImages } from "./images.ts";
 import { createEarlier } from "./earlier.ts";
-import { type Place, tryAccount, type Workspace } from "./place.ts";
+import { messageLink, type Place, tryAccount, type Workspace } from "./place.ts";
 import { isPaged } from "./tables.ts";
 import type { PlanStreams } from "./plan-stream.ts";
 import type { Posting } from "./posting.ts";
@@ -36,6 +36,7 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
   return createChatView(place, {
     ...parts,
     encode: slackMessages,
+    linkTo: (ref) => messageLink(workspace, place, ref),
     beginPlan: (progress, delivery) => parts.streams.begin(place, progress, delivery),
     encodeCard: (card) => slackCard(card),
     basic: { encode: basicMessages, encodeCard: (card) => slackCard(card, false) },

@@ -20,6 +20,7 @@ import { readAbove } from "./above.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
+import { sum } from "./sum.ts";
 import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
@@ -209,6 +210,7 @@ const LEARNED: {
   mark: { learn: mark, kept: true },
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
+  sum: { learn: sum, kept: true },
   judge: { learn: judgeClick, kept: false },
   hint: { learn: judgeAssent, kept: false },
   reply: { learn: judgeReply, kept: false },

@@ -12,7 +12,7 @@ import type { ThreadContext } from "./parts.ts";
 const OWED_MS = 600_000;
 
 /** Of what nobody was shown. As one person's message it has a `/`, so it is never edited. */
-const NOWHERE = "nowhere/";
+export const NOWHERE = "nowhere/";
 
 /**
  * What the platform refuses for good in this place, such as an archived channel, is told to who asked, alone, else to the

@@ -92,9 +92,9 @@ export function noteOurs({ thread, tried }: ThreadContext, ours: ReadonlySet<str
   for (const id of tried.keys()) if (!shown.has(id)) tried.delete(id);
 }
 
-async function showOn(
+export async function showOn(
   ctx: ThreadContext,
-  step: StepOf<"deliver" | "show">,
+  step: StepOf<"deliver" | "show" | "sum">,
   retry: string,
   signal: AbortSignal,
   send: (view: View) => Promise<Shown & { takeBack(): Promise<void> }>,
@@ -115,7 +115,7 @@ async function showOn(
 }
 
 /** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
-async function takeBack(
+export async function takeBack(
   ctx: ThreadContext,
   view: View,
   undelivered: Undelivered | undefined,

@@ -15,6 +15,9 @@ import type { ThreadContext, ThreadParts } from "./parts.ts";
 import { noteOurs } from "./show.ts";
 import { follow } from "./model-call.ts";
 
+/** So long after the last change a long thread is summed up. */
+const SUM_AFTER_MS = 60_000;
+
 /** The kind of journal that a conversation is, as far as this adapter's views show it. */
 export function createThreadHandler(
   parts: ThreadParts,
@@ -44,6 +47,7 @@ export function createThreadHandler(
       decide(ctx.thread, {
         ...moment,
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
+        sumAfterMs: adapter.view(ctx.key)?.linkTo === undefined ? undefined : SUM_AFTER_MS,
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
       }),
