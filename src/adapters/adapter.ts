@@ -377,12 +377,32 @@ export interface Tenants {
   keep(transport: string, tenant: string): Promise<string>;
 }
 
+/** What a platform keeps encrypted in the store, such as the tokens of workspaces: of each name the newest version. */
+export interface Vault {
+  /** Of what is or was kept. */
+  names(prefix: string): Promise<string[]>;
+  /** `version` counts the changes; `value` is undefined where there is none any more. @throws BotError CONFIG_INVALID, JOURNAL_ALTERED */
+  read(name: string): Promise<{ value: string | undefined; version: number }>;
+  /** Puts a value, or none, in the place of that version. False: somebody else did before. */
+  write(name: string, value: string | undefined, version: number): Promise<boolean>;
+  /** Has the work done by one process at a time, for at most 25 s. */
+  exclusive<T>(
+    name: string,
+    outer: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
+  /** True for the first who asks for it, of all processes. It is remembered for weeks. */
+  once(what: string): Promise<boolean>;
+}
+
 /** What a chat adapter stands in front of. */
 export interface ChatParts {
   inbox: Inbox;
   tenants: Tenants;
   queries: Queries;
   overview: Overview;
+  /** Left out where a platform keeps nothing. */
+  vault?: Vault;
   /** What a text that the adapter makes of people's words passes before it is shown, such as a thread's name. */
   encode(text: string): string;
 }
@@ -414,7 +434,7 @@ export interface ChatAdapter extends Adapter {
    * What is connected and what its settings lack, a sentence each; for `doctor`. `kept`: what `Tenants` has of this
    * platform. @throws as `start`
    */
-  examine(kept?: string): Promise<PlatformFinding[]>;
+  examine(kept?: string, vault?: Vault): Promise<PlatformFinding[]>;
 }
 
 export interface ThreadSummary {

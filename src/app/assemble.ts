@@ -102,8 +102,8 @@ function createModels(config: Config): (id: string) => Promise<Model> {
   };
 }
 
-function logWarnings(log: Logger, config: Config, { problems, warnings, live }: Toolset): void {
-  for (const warning of [...config.warnings, ...warnings]) log.warn(warning);
+function logWarnings(log: Logger, { problems, warnings, live }: Toolset): void {
+  for (const warning of warnings) log.warn(warning);
   for (const { at, text, loaded } of problems)
     log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
   for (const text of problemsOf(live)) log.warn(text);
@@ -159,7 +159,7 @@ async function loadTools(
     const secrets = openSecrets(config, journal);
     const team = { forms: () => toolForms, secrets: () => secrets };
     const toolset = await loadToolset(config, { ...lent, ...team, launch: createLaunch() });
-    logWarnings(log, config, toolset);
+    logWarnings(log, toolset);
     return toolset;
   } catch (error) {
     await journal.close();

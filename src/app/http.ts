@@ -101,7 +101,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const [path] = (request.url ?? "").split("?");
+  const [path, query] = (request.url ?? "").split("?", 2);
   const route = routes.find((each) => each.method === request.method && each.path === path);
   if (route === undefined) return refuse(response, { status: 404 });
   if (route.isLocal === true && !isLoopback(request.socket.remoteAddress))
@@ -118,7 +118,8 @@ async function serve(
     route.onCut?.(message);
     return refuse(response, { status });
   }
-  await reply(response, await route.handle({ headers, body }).catch(() => ({ status: 500 })));
+  const asked = { headers, body, query: new URLSearchParams(query) };
+  await reply(response, await route.handle(asked).catch(() => ({ status: 500 })));
 }
 
 function isLoopback(address = ""): boolean {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Vault } from "../adapters/adapter.ts";
 import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -14,6 +15,12 @@ export function openSecrets(
   const { address, secret, older } = settingsOf(redis, values);
   const file = address === undefined ? join(dataDir, "watchkeeper.secret") : undefined;
   return createSecrets(journal, createSecretKeys({ secret, older, file }));
+}
+
+/** What chat platforms keep encrypted. */
+export function createVault(secrets: Secrets, journal: Pick<Journal, "reserve">): Vault {
+  const once = async (what: string) => (await journal.reserve(`once:${what}`, 1, 1)) !== undefined;
+  return { ...secrets, once };
 }
 
 /** The secrets of a store that is opened for this and closed afterwards. */

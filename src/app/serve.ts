@@ -5,6 +5,7 @@ import { assemble } from "./assemble.ts";
 import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";
 import { createLogger, stopOnSignal } from "./process.ts";
+import { createVault, openSecrets } from "./secrets.ts";
 
 /** Where HTTP is served when only this machine's agents need it. */
 const LOOPBACK = "127.0.0.1";
@@ -35,7 +36,12 @@ export async function serve(config: Config): Promise<number> {
       http = await startHttpServer({ routes: all, port: config.port, host, log });
     }
     bot.start(...platforms, ...(agents === undefined ? [] : [agents.adapter]));
-    const connected = await connectPlatforms(platforms, bot, { log, signal: stopped });
+    const vault = createVault(openSecrets(config, bot.journal), bot.journal);
+    const connected = await connectPlatforms(
+      platforms,
+      { ...bot, vault },
+      { log, signal: stopped },
+    );
     if (connected.length === 0 && agents === undefined && !stopped.aborted) return 1;
     log.info(
       { store: chosenStore(config.values).shown, model: config.model.id ?? "none" },

@@ -51,8 +51,6 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly values: SettingValues;
   /** The tools and arguments that `approvals` and `access` name, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
   readonly policyNames: readonly PolicyName[];
-  /** What is set and has no effect in this version, a sentence each. */
-  readonly warnings: readonly string[];
   /** What the variables hold that settings name (`SettingsPart.variables`). */
   readonly variables: Readonly<Record<string, string>>;
   /** What any variable holds that is no setting of ours: those are for what they are for. */
@@ -118,9 +116,6 @@ export async function loadConfig(
     platforms: served.map(({ name }) => name),
     values,
     policyNames: policyNames(policy, file),
-    warnings: PARTS.flatMap(({ later = {} }) => Object.entries(later))
-      .filter(([name]) => isSet(env[name]))
-      .map(([name, what]) => `${name} is set, but this version does not serve ${what}.`),
     variables: Object.fromEntries(held.map((name) => [name, (env[name] ?? "").trim()])),
     variable: (name: string) => (sourceOf(name) === undefined ? env[name]?.trim() : undefined),
     secrets: secretsIn(

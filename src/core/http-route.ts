@@ -1,6 +1,8 @@
 export interface HttpRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: string;
+  /** What stands behind the address's question mark. */
+  query: URLSearchParams;
 }
 
 export interface HttpReply {

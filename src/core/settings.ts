@@ -14,8 +14,6 @@ export interface SettingsPart<S = unknown> {
   check?(isSet: (name: string) => boolean, settings: S): Readonly<Record<string, string>>;
   /** Variables that hold secrets and are named in the settings themselves. */
   variables?(settings: S): readonly string[];
-  /** Variables that a later version will read, and for what: setting one gets a warning. */
-  readonly later?: Readonly<Record<string, string>>;
 }
 
 /** Lets TypeScript infer the type of the settings from their schema. */

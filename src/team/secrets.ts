@@ -119,6 +119,8 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
     read,
     write,
     exclusive,
+    /** Of what is or was kept. */
+    names: (prefix = "") => namesIn(journal, prefix),
     /**
      * Changes the key: the one of the file, or the one that is set to the one that was set before. If it dies half-way, all is
      * still read, and the next time goes on. Returns the names of what was encrypted again.
@@ -170,9 +172,9 @@ async function release(journal: Store, lease: Lease, last: number): Promise<void
   if (reply.kind === "unseen") await journal.release(lease, reply.unseen.at(-1)?.seq ?? last);
 }
 
-async function namesIn(journal: Store): Promise<string[]> {
+async function namesIn(journal: Store, prefix = ""): Promise<string[]> {
   const found: string[] = [];
-  for await (const { key } of journal.list({ prefix: PREFIX }))
+  for await (const { key } of journal.list({ prefix: PREFIX + prefix }))
     found.push(key.slice(PREFIX.length));
   return found.toSorted();
 }

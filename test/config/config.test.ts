@@ -94,7 +94,6 @@ describe("without any configuration", () => {
         tokensPerGuestDay: 50_000,
       },
       policyNames: [],
-      warnings: [],
       variables: {},
       secrets: [],
     });
@@ -335,28 +334,6 @@ access:
       "watchkeeper.yaml:8:43: argument host: unknown; known are url, argv",
       "watchkeeper.yaml:11:46: http_chek: no tool has this name; did you mean http_check?",
     ]);
-  });
-});
-
-describe("variables that this version does not serve", () => {
-  it("are warned about by name", async () => {
-    const { warnings } = await load(undefined, {
-      SLACK_CLIENT_ID: "1.2",
-      SLACK_CLIENT_SECRET: "",
-      ANTHROPIC_API_KEY: "sk-hidden-value",
-    });
-    expect(warnings).toEqual([
-      "SLACK_CLIENT_ID is set, but this version does not serve installing it in several Slack workspaces.",
-    ]);
-  });
-
-  it("variables of other programs, or that a platform sets for services of our name, are no mistakes", async () => {
-    const env = {
-      DATA_DIRS: "x",
-      WATCHKEEPER_SERVICE_HOST: "10.0.0.1",
-      WATCHKEEPER_PORT: "tcp://10.0.0.1:80",
-    };
-    expect((await load(undefined, env)).warnings).toEqual([]);
   });
 });
 

@@ -49,7 +49,6 @@ describe("a model", () => {
       baseURL: env["OPENAI_BASE_URL"],
     });
     expect(config.secrets.every(({ value }) => value === KEY)).toBe(true);
-    expect(config.warnings).toEqual([]);
   });
 
   it.each<[id: string | undefined, env: Record<string, string>]>([

@@ -18,8 +18,9 @@ export interface Api {
 }
 
 export interface ApiOptions {
-  token: string;
-  /** The variable that the token comes from, for errors. */
+  /** The one of now, where it changes; undefined: none is sent. */
+  token: string | (() => Promise<string>) | undefined;
+  /** The variable that the token comes from, or `INSTALLATION`, for errors. */
   variable: string;
   /** Default 10 s. */
   timeoutMs?: number;
@@ -47,11 +48,18 @@ export function createApi({
   timeoutMs = TIMEOUT_MS,
 }: ApiOptions): Api {
   const options = { ...clientOptions(apiUrl, log), timeout: timeoutMs };
-  const client = new webApi.WebClient(token, options);
+  let current = typeof token === "function" ? undefined : new webApi.WebClient(token, options);
+  async function client(): Promise<webApi.WebClient> {
+    if (typeof token === "function") {
+      const now = await token();
+      if (current?.token !== now) current = new webApi.WebClient(now, options);
+    }
+    return (current ??= new webApi.WebClient(undefined, options));
+  }
   return {
     async ask(method, request) {
       try {
-        return await request(client);
+        return await request(await client());
       } catch (error) {
         throw platformError(error, method, variable);
       }

@@ -35,14 +35,21 @@ export const envelope = z.object({
 });
 type Envelope = z.infer<typeof envelope>;
 
-export interface EntranceParts {
+/** Who takes what comes through a workspace. */
+export interface Entered {
   messages: Messages;
   interactions: Interactions;
   doors: Doors;
-  teams: ReadonlySet<string>;
   /** The app that the bot is, where it is known. */
   app(): string | undefined;
   onDropped(): Promise<void>;
+  /** Slack says that the app was taken out of it. */
+  onRemoved(event: string): Promise<void>;
+}
+
+export interface EntranceParts {
+  /** The first of these workspaces that is served. */
+  find(teams: readonly string[]): Promise<Entered | undefined>;
   log: Logger;
   quietly: QuietLog;
 }
@@ -62,14 +69,16 @@ export function createEntrance(parts: EntranceParts): Take {
       return undefined;
     }
     if (read.type === "url_verification") return { challenge: read.challenge ?? "" };
-    const foreign = whyForeign(read, parts);
-    if (foreign !== undefined) {
-      quietly("a request was refused", foreign);
-      return undefined;
-    }
     const what = read.event?.type ?? read.type ?? "no type";
     try {
-      return await route(read, body, parts);
+      const through = teamsOf(read);
+      const entered = await parts.find(through);
+      const foreign = whyForeign(read, through, entered);
+      if (entered === undefined || foreign !== undefined) {
+        quietly("a request was refused", foreign ?? what);
+        return undefined;
+      }
+      return await route(read, body, { ...entered, quietly });
     } catch (error) {
       if (isBotError(error)) {
         log.warn({ err: error, what }, "it could not be taken and is not acknowledged");
@@ -86,33 +95,39 @@ export function createEntrance(parts: EntranceParts): Take {
  * Why it is not for this bot. Only the workspace through which it came counts, never that of whoever wrote it: in a shared
  * channel people of other companies write too.
  */
-function whyForeign(read: Envelope, { teams, app }: EntranceParts): string | undefined {
-  const own = app();
-  const { api_app_id: named } = read;
-  if (own !== undefined && named !== undefined && named !== own) {
-    return `it is for the app ${named}, and this is ${own}`;
-  }
-  const through = teamsOf(read);
-  if (through.some((each) => teams.has(each))) return undefined;
-  return `it is of no workspace that is served (${[...new Set(through)].join(", ") || "none named"})`;
+function whyForeign(
+  { api_app_id: named }: Envelope,
+  through: readonly string[],
+  entered: Entered | undefined,
+): string | undefined {
+  if (entered === undefined)
+    return `it is of no workspace that is served (${[...new Set(through)].join(", ") || "none named"})`;
+  const own = entered.app();
+  if (own === undefined || named === undefined || named === own) return undefined;
+  return `it is for the app ${named}, and this is ${own}`;
 }
 
 /**
  * The workspaces that a payload may have come through. For an event: its channel's workspace, which may be another company's if
  * the channel is shared, and the workspace of the installation that gets the event, which Slack's own libraries go by. The event's
- * context counts where no installation is named.
+ * context counts where no installation is named. The surest is first: of an event its channel's own, so that a shared channel is
+ * one place where both are served, and of a press that of the message or the window, which are ours.
  */
 function teamsOf(read: Envelope): string[] {
   const { event, team_id, context_team_id, authorizations, team, message, view } = read;
   const installed = authorizations.flatMap((each) => each.team_id ?? []);
   const named =
     event === undefined
-      ? [team_id, team?.id, message?.team, view?.app_installed_team_id]
+      ? [message?.team, view?.app_installed_team_id, team?.id, team_id]
       : [team_id, ...(installed.length > 0 ? installed : [context_team_id])];
   return named.filter((each) => each !== undefined);
 }
 
-async function route(read: Envelope, body: unknown, parts: EntranceParts): Promise<unknown> {
+async function route(
+  read: Envelope,
+  body: unknown,
+  parts: Entered & { quietly: QuietLog },
+): Promise<unknown> {
   const { interactions, doors, quietly } = parts;
   if (read.command !== undefined) return doors.commands.take(body);
   const { type = "no type" } = read;
@@ -142,8 +157,11 @@ async function route(read: Envelope, body: unknown, parts: EntranceParts): Promi
   }
 }
 
-async function hear(event: Envelope["event"], parts: EntranceParts): Promise<undefined> {
-  const { messages, interactions, doors, log, quietly } = parts;
+async function hear(
+  event: Envelope["event"],
+  parts: Entered & { quietly: QuietLog },
+): Promise<undefined> {
+  const { messages, interactions, doors, quietly } = parts;
   const type = event?.type ?? "no type";
   switch (type) {
     case "app_mention":
@@ -161,7 +179,7 @@ async function hear(event: Envelope["event"], parts: EntranceParts): Promise<und
       return;
     case "app_uninstalled":
     case "tokens_revoked":
-      log.error({ event: type }, "Slack says that the app was taken out of the workspace");
+      await parts.onRemoved(type);
       return;
     default:
       quietly("an event came that this bot has no use for", type);

@@ -1,11 +1,19 @@
 import { webApi } from "@slack/bolt";
 import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
+import { INSTALL_PATH } from "./scopes.ts";
 
 /** What a refusal of Slack's means and what to do about it. `token` names the variable that the token comes from. */
 type Meaning = string | ((token: string, needed: string) => string);
 
 const IN_THE_APP = "in the app's settings at api.slack.com/apps";
-const REINSTALL = `reinstall the app (${IN_THE_APP}, "Install App") and put the new token into`;
+/** In the place of a variable's name: the token of a workspace that installed the app by itself. */
+export const INSTALLATION = "this workspace's installation";
+const reinstall = (token: string) =>
+  token === INSTALLATION
+    ? `install it again at ${INSTALL_PATH}`
+    : `reinstall the app (${IN_THE_APP}, "Install App") and put the new token into ${token}`;
+const COMPARE_CLIENT =
+  'compare SLACK_CLIENT_ID and SLACK_CLIENT_SECRET with "Basic Information" in the app\'s settings.';
 const INVITE = "Invite the bot: /invite @Watchkeeper in the channel.";
 
 /**
@@ -16,13 +24,13 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
   not_authed: (token) => `no token was sent; set ${token}.`,
   invalid_auth: (token) => `the token in ${token} is not valid; copy it again from the app's page.`,
   account_inactive: (token) =>
-    `the token in ${token} belongs to a bot that was removed; ${REINSTALL} ${token}.`,
-  token_revoked: (token) => `the token in ${token} was revoked; ${REINSTALL} ${token}.`,
-  token_expired: (token) => `the token in ${token} has expired; ${REINSTALL} ${token}.`,
+    `the token in ${token} belongs to a bot that was removed; ${reinstall(token)}.`,
+  token_revoked: (token) => `the token in ${token} was revoked; ${reinstall(token)}.`,
+  token_expired: (token) => `the token in ${token} has expired; ${reinstall(token)}.`,
   not_allowed_token_type: (token) =>
     `the token in ${token} is of the wrong kind; SLACK_BOT_TOKEN begins with xoxb-, SLACK_APP_TOKEN with xapp-.`,
   missing_scope: (token, needed) =>
-    `the token in ${token} lacks the scope ${needed}; add it under "OAuth & Permissions", then ${REINSTALL} ${token}.`,
+    `the token in ${token} lacks the scope ${needed}; add it under "OAuth & Permissions", then ${reinstall(token)}.`,
   no_permission: (token) =>
     `the token in ${token} isn't allowed to do this; compare slack-manifest.yaml.`,
   team_access_not_granted: "the app is not approved for this workspace; ask its administrators.",
@@ -39,6 +47,11 @@ const REFUSALS: Readonly<Record<string, Meaning>> = {
   messages_tab_disabled: `direct messages are turned off ("App Home", ${IN_THE_APP}).`,
   expired_trigger_id: "more than 3 s had passed since the click; press again.",
   exchanged_trigger_id: "the click was already answered; press again.",
+  invalid_code: "the code of this installation was used already, or is older than ten minutes.",
+  bad_redirect_uri: "the app's settings need the address of this page as their first Redirect URL.",
+  invalid_client_id: COMPARE_CLIENT,
+  bad_client_secret: COMPARE_CLIENT,
+  invalid_refresh_token: `this workspace's tokens can't be renewed any more; install it again at ${INSTALL_PATH}.`,
   unknown_method: "this server does not know the method; check SLACK_API_URL.",
   method_deprecated: "Slack no longer offers this method; update Watchkeeper.",
 };

@@ -1,49 +1,74 @@
-import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { PlatformFinding as Finding } from "../adapter.ts";
+import type { PlatformFinding as Finding, Vault } from "../adapter.ts";
 import { type Api, createApi } from "./api.ts";
 import { appOf, appOfToken, checkApp, identify } from "./identity.ts";
+import { INSTALLATION } from "./errors.ts";
+import { createInstallations } from "./installations.ts";
 import type { EventSource } from "./receiver.ts";
+import { INSTALL_PATH, SCOPES } from "./scopes.ts";
+import type { SlackOptions } from "./workspaces.ts";
 
-/** Scopes of the bot token, all of which slack-manifest.yaml asks for; docs/slack.md says what each is for. */
-const SCOPES = [
-  "app_mentions:read",
-  "channels:history",
-  "channels:read",
-  "chat:write",
-  "commands",
-  "files:read",
-  "files:write",
-  "groups:history",
-  "groups:read",
-  "im:history",
-  "im:read",
-  "mpim:history",
-  "mpim:read",
-  "reactions:write",
-  "usergroups:read",
-  "users:read",
-];
-
-export interface ExamineOptions {
-  appToken?: string | undefined;
-  apiUrl?: string | undefined;
-  log: Logger;
+export interface ExamineOptions extends Omit<SlackOptions, "ackMs"> {
+  vault: Vault | undefined;
   /** The way by which events come where there is no app token. */
   source(): EventSource;
 }
 
 /** What Slack says of the tokens, for `doctor`. @throws BotError what `Api.ask` throws */
-export async function examine(
-  api: Api,
-  { appToken, apiUrl, log, source }: ExamineOptions,
-): Promise<Finding[]> {
+export async function examine(options: ExamineOptions): Promise<Finding[]> {
+  const { botToken, appToken, apiUrl, log, source } = options;
+  const found: Finding[] = [];
+  let ofBot: string | undefined;
+  if (botToken !== undefined) {
+    const api = createApi({ apiUrl, log, token: botToken, variable: "SLACK_BOT_TOKEN" });
+    const { workspace, findings } = await examineBot(api);
+    found.push(...findings);
+    ofBot = await appOf(api, workspace);
+  }
+  if (appToken === undefined) {
+    found.push({ ok: true, text: source().describe() });
+  } else {
+    const appApi = createApi({ apiUrl, log, token: appToken, variable: "SLACK_APP_TOKEN" });
+    found.push(await examineSocket(appApi, ofBot));
+  }
+  return [...found, ...(await examineInstalled(options))];
+}
+
+async function examineBot(api: Api) {
   const { workspace, scopes } = await identify(api);
   const who = `Slack: @${workspace.botName} in the workspace ${workspace.name} (${workspace.team}, ${workspace.url}).`;
-  const found = [{ ok: true, text: who }, examineScopes(scopes)];
-  if (appToken === undefined) return [...found, { ok: true, text: source().describe() }];
-  const appApi = createApi({ apiUrl, log, token: appToken, variable: "SLACK_APP_TOKEN" });
-  return [...found, await examineSocket(appApi, await appOf(api, workspace))];
+  return { workspace, findings: [{ ok: true, text: who }, examineScopes(scopes)] };
+}
+
+/** Each workspace that installed the app, or may and did not. */
+async function examineInstalled(options: ExamineOptions): Promise<Finding[]> {
+  const { install, vault, apiUrl, log } = options;
+  if (install === undefined || vault === undefined) return [];
+  const installations = createInstallations({ ...options, ...install, vault, apiUrl });
+  const all = await installations.all();
+  const found = await Promise.all(
+    all.map(async ({ team, name }): Promise<Finding[]> => {
+      const isServed = install.workspaces.includes(team);
+      if (!isServed) {
+        const text = `Slack: ${name} (${team}) has the app installed and isn't in SLACK_WORKSPACES, so it isn't served.`;
+        return [{ ok: true, weak: true, text }];
+      }
+      try {
+        const token = () => installations.tokenOf(team);
+        const api = createApi({ apiUrl, log, token, variable: INSTALLATION });
+        return (await examineBot(api)).findings;
+      } catch (error) {
+        if (!isBotError(error)) throw error;
+        return [{ ok: false, text: `Slack, ${name} (${team}): ${error.message}` }];
+      }
+    }),
+  );
+  const missing = install.workspaces.filter((id) => !all.some(({ team }) => team === id));
+  const text = `Slack: not installed yet in ${missing.join(", ")}; its administrator opens https://<your host>${INSTALL_PATH}.`;
+  return [
+    ...found.flat(),
+    ...(missing.length === 0 ? [] : [{ ok: true, weak: true as const, text }]),
+  ];
 }
 
 function examineScopes(scopes: readonly string[] | undefined): Finding {

@@ -18,14 +18,19 @@ export const slackFile = z
   }));
 
 export interface SlackFilesOptions {
-  botToken: string;
+  token(): Promise<string>;
   apiUrl: string | undefined;
   log: Logger;
 }
 
 /** Downloads with the bot's token, which is sent to Slack's own hosts and to nobody else. */
-export function createSlackFiles({ botToken, apiUrl, log }: SlackFilesOptions): ReadFiles {
+export function createSlackFiles({ token, apiUrl, log }: SlackFilesOptions): ReadFiles {
   const origins = new Set(["https://files.slack.com"]);
   if (apiUrl !== undefined) origins.add(new URL(apiUrl).origin);
-  return createFileReader({ origins, headers: { authorization: `Bearer ${botToken}` }, log });
+  return async (attached) => {
+    const now = await token().catch(() => undefined);
+    const headers: Record<string, string> =
+      now === undefined ? {} : { authorization: `Bearer ${now}` };
+    return createFileReader({ origins, headers, log })(attached);
+  };
 }

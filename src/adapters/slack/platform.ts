@@ -2,7 +2,17 @@ import * as z from "zod";
 import { baseUrl, fromEnv, fromYaml, secretText } from "../../core/settings.ts";
 import { definePlatform } from "../platform.ts";
 
-/** Slack: turned on by its bot's token. */
+const INSTALLING = ["SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_WORKSPACES"];
+
+const workspaceList = z
+  .string()
+  .transform((text) => [...new Set(text.split(",").map((id) => id.trim()))])
+  .refine(
+    (ids) => ids.every((id) => /^T[A-Z0-9]+$/.test(id)),
+    "expected the ids of workspaces with commas between, such as T0123,T0456",
+  );
+
+/** Slack: turned on by its bot's token, or by what workspaces install it with. */
 export const slack = definePlatform({
   name: "slack",
   title: "Slack",
@@ -24,6 +34,21 @@ export const slack = definePlatform({
         "the signing secret from the app's Basic Information, without spaces",
       ).optional(),
       "Without `SLACK_APP_TOKEN`: events arrive over HTTP at `/slack/events`, signed with this secret.",
+    ),
+    clientId: fromEnv(
+      "SLACK_CLIENT_ID",
+      secretText(/^[\d.]+$/, "the app's Client ID, digits with a dot").optional(),
+      "The app's Client ID: workspaces install the app by themselves at `/slack/install`. With the next two. See [several workspaces](slack.md#several-workspaces).",
+    ),
+    clientSecret: fromEnv(
+      "SLACK_CLIENT_SECRET",
+      secretText(/^[!-~]{8,}$/, "the app's Client Secret, without spaces").optional(),
+      "The app's Client Secret, from its Basic Information.",
+    ),
+    workspaces: fromEnv(
+      "SLACK_WORKSPACES",
+      workspaceList.optional(),
+      "Ids of the workspaces that may install it, separated by commas, such as `T0123,T0456`. Any other is refused.",
     ),
     apiUrl: fromEnv(
       "SLACK_API_URL",
@@ -49,15 +74,22 @@ export const slack = definePlatform({
   }),
   check(isSet): Record<string, string> {
     const takesEvents = isSet("SLACK_APP_TOKEN") || isSet("SLACK_SIGNING_SECRET");
-    if (isSet("SLACK_BOT_TOKEN") === takesEvents) return {};
-    if (takesEvents)
-      return { SLACK_BOT_TOKEN: "missing; with the other SLACK_ variables it is needed" };
-    const text = "missing; SLACK_BOT_TOKEN needs it (Socket Mode) or SLACK_SIGNING_SECRET (HTTP)";
-    return { SLACK_APP_TOKEN: text };
-  },
-  later: {
-    SLACK_CLIENT_ID: "installing it in several Slack workspaces",
-    SLACK_CLIENT_SECRET: "installing it in several Slack workspaces",
+    const isInstalled = INSTALLING.some(isSet);
+    const missing = isInstalled ? INSTALLING.filter((name) => !isSet(name)) : [];
+    const together = `missing; ${INSTALLING.join(", ")} go together`;
+    const problems = new Map(missing.map((name) => [name, together]));
+    const isServed = isSet("SLACK_BOT_TOKEN") || isInstalled;
+    if (takesEvents && !isServed)
+      problems.set(
+        "SLACK_BOT_TOKEN",
+        "missing; with the other SLACK_ variables it is needed, or SLACK_CLIENT_ID",
+      );
+    if (!takesEvents && isServed) {
+      const by = isSet("SLACK_BOT_TOKEN") ? "SLACK_BOT_TOKEN needs" : "SLACK_CLIENT_ID needs";
+      const text = `missing; ${by} it (Socket Mode) or SLACK_SIGNING_SECRET (HTTP)`;
+      problems.set("SLACK_APP_TOKEN", text);
+    }
+    return Object.fromEntries(problems);
   },
   names: {
     account: { shown: "slack:<team>:<user>", pattern: /^slack:[TE][A-Z0-9]*:[UW][A-Z0-9]*$/ },
@@ -67,13 +99,14 @@ export const slack = definePlatform({
       { shown: "slack:<team>", pattern: /^slack:[TE][A-Z0-9]*$/ },
     ],
   },
-  serves: ({ botToken }) => botToken !== undefined,
+  serves: ({ botToken, clientId }) => botToken !== undefined || clientId !== undefined,
   async setUp() {
     const { manifestLink } = await import("./manifest.ts");
     return `to create the app with everything filled in, open ${await manifestLink()}`;
   },
-  async create({ botToken = "", ...settings }, log) {
+  async create({ clientId, clientSecret = "", workspaces = [], ...settings }, log) {
     const { createSlack } = await import("./adapter.ts");
-    return createSlack({ ...settings, botToken, log });
+    const install = clientId === undefined ? undefined : { clientId, clientSecret, workspaces };
+    return createSlack({ ...settings, install, log });
   },
 });

@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import type { ChatAdapter } from "../../adapters/adapter.ts";
+import type { ChatAdapter, Vault } from "../../adapters/adapter.ts";
 import { PLATFORMS } from "../../adapters/platforms.ts";
 import type { Config } from "../../config/config.ts";
 import { totalTokens } from "../../core/block.ts";
@@ -20,6 +20,7 @@ import { createExec, createLaunch } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
 import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { Secrets } from "../../team/secrets.ts";
 import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
 import { storedForms, storedSecrets } from "./stored-team.ts";
@@ -56,7 +57,7 @@ export async function* examine({ config, envFile }: Input): AsyncIterable<Checke
     stopped: ending.signal,
   });
   try {
-    yield* examineAll({ config, envFile }, { platforms, toolset, network });
+    yield* examineAll({ config, envFile }, { platforms, toolset, network, secrets });
   } finally {
     await Promise.all(toolset.live.map(async (each) => each.close?.()));
     ending.abort();
@@ -67,11 +68,12 @@ interface Examined {
   platforms: Awaited<ReturnType<typeof loadPlatforms>>;
   toolset: Toolset;
   network: Network;
+  secrets: Secrets;
 }
 
 async function* examineAll(
   { config, envFile }: Input,
-  { platforms, toolset, network }: Examined,
+  { platforms, toolset, network, secrets }: Examined,
 ): AsyncIterable<CheckedPart> {
   const { tools, live, unavailable, proofs, skills, problems, warnings } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
@@ -84,9 +86,8 @@ async function* examineAll(
       };
   const kept = new Map<string, string>();
   yield* examineStore(config, platforms, kept);
-  for (const text of config.warnings) yield { state: "absent", subject: "configuration", text };
   yield await examineModel(config.model);
-  yield* examinePlatforms(platforms, kept);
+  yield* examinePlatforms(platforms, kept, { ...secrets, once: async () => false });
   yield* examineReach(config);
   yield* examineTools(tools);
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
@@ -218,6 +219,7 @@ async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
 async function* examinePlatforms(
   platforms: readonly ChatAdapter[],
   kept: ReadonlyMap<string, string>,
+  vault: Vault,
 ): AsyncIterable<CheckedPart> {
   if (platforms.length === 0) {
     const names = PLATFORMS.map(({ title }) => title).join(", ");
@@ -231,7 +233,7 @@ async function* examinePlatforms(
   for (const platform of platforms) {
     const subject = platform.transport;
     try {
-      for (const { ok, weak, text } of await platform.examine(kept.get(subject))) {
+      for (const { ok, weak, text } of await platform.examine(kept.get(subject), vault)) {
         yield { state: ok ? (weak === true ? "absent" : "ok") : "broken", subject, text };
       }
     } catch (error) {

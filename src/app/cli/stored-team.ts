@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { BotError } from "../../core/errors.ts";
+import type { JournalSummary } from "../../journal/journal.ts";
 import type { Secrets } from "../../team/secrets.ts";
 import { createToolForms, type ToolForms } from "../../team/tool-forms.ts";
 import { openSecrets, withSecrets } from "../secrets.ts";
@@ -18,7 +19,13 @@ export function storedSecrets(config: Config): Secrets {
   return openSecrets(config, {
     read: (key, after) => withStore(config, (journal) => journal.read(key, after)).catch(() => []),
     has: (key) => withStore(config, (journal) => journal.has(key)).catch(() => false),
-    async *list() {},
+    async *list(filter) {
+      const found: JournalSummary[] = [];
+      await withStore(config, async (journal) => {
+        for await (const summary of journal.list(filter)) found.push(summary);
+      }).catch(() => undefined);
+      yield* found;
+    },
     post: (key, draft) => withSecrets(config, (_, journal) => journal.post(key, draft)),
     lease: (key, ttlMs) => withSecrets(config, (_, journal) => journal.lease(key, ttlMs)),
     release: (...args) => withSecrets(config, (_, journal) => journal.release(...args)),

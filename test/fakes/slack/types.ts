@@ -141,6 +141,8 @@ export interface FakeFile {
 }
 
 export interface FakeSlackOptions {
+  /** The workspace, where it is not the one of always. */
+  team?: { id: string; domain: string; name: string };
   /** The bot token's. Default: every scope that a method or event of this fake asks for. */
   scopes?: readonly string[];
   /** Events the app is subscribed to. Default: mentions, messages everywhere, a session's Stop. */

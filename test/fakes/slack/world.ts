@@ -38,7 +38,7 @@ export interface FakeUpload {
   readonly owner: string;
 }
 
-export type Settings = Required<FakeSlackOptions>;
+export type Settings = Required<Omit<FakeSlackOptions, "team">>;
 
 /** Everything the fake Slack knows. The modules beside this one read and change it; it decides nothing by itself. */
 export interface SharedFile {
@@ -126,6 +126,9 @@ const ALL_EVENTS = [
 ];
 
 export function createWorld(options: FakeSlackOptions): World {
+  let micros = 0;
+  const { team: named = { id: "T0HOME", domain: "home", name: "Home" }, ...set } = options;
+  const team = { ...named, url: `https://${named.domain}.slack.com/` };
   const settings: Settings = {
     scopes: ALL_SCOPES,
     events: ALL_EVENTS,
@@ -137,11 +140,9 @@ export function createWorld(options: FakeSlackOptions): World {
     agent: true,
     streamMs: 300_000,
     seed: 1,
-    ...options,
+    ...set,
   };
   let ids = 0;
-  let micros = 0;
-  const team = { id: "T0HOME", domain: "home", name: "Home", url: "https://home.slack.com/" };
   const bot: FakeUser = {
     id: "U0BOT",
     name: "watchkeeper",
