@@ -26,11 +26,7 @@ async function mistakes(env: Record<string, string>, yaml?: string): Promise<str
   return isBotError(error, "CONFIG_INVALID") ? error.message.split("\n- ").slice(1) : [];
 }
 
-const INSTALLED = {
-  SLACK_CLIENT_ID: "1.2",
-  SLACK_CLIENT_SECRET: "hidden-secret",
-  SLACK_WORKSPACES: "T1, T2",
-};
+const CLIENT = { SLACK_CLIENT_ID: "1.2", SLACK_CLIENT_SECRET: "hidden-secret" };
 const SLACK = { SLACK_BOT_TOKEN: "xoxb-1-hidden", SLACK_APP_TOKEN: "xapp-1-hidden" };
 const DISCORD = { DISCORD_TOKEN: "MTIz.hidden.abcdefghijklmnop" };
 
@@ -64,9 +60,9 @@ describe("Slack and Discord", () => {
     [{ SLACK_APP_TOKEN: "xapp-1" }, "SLACK_BOT_TOKEN: missing"],
     [{ ...SLACK, SLACK_BOT_TOKEN: "xoxp-hidden" }, "SLACK_BOT_TOKEN: expected"],
     [{ ...SLACK, SLACK_APP_TOKEN: "xoxb-hidden" }, "SLACK_APP_TOKEN: expected"],
-    [INSTALLED, "SLACK_APP_TOKEN: missing"],
-    [{ ...SLACK, ...INSTALLED, SLACK_WORKSPACES: undefined }, "SLACK_WORKSPACES: missing"],
-    [{ ...SLACK, ...INSTALLED, SLACK_WORKSPACES: "acme" }, "SLACK_WORKSPACES: expected"],
+    [{ ...CLIENT, SLACK_WORKSPACES: "T1, T2" }, "SLACK_APP_TOKEN: missing"],
+    [{ ...SLACK, ...CLIENT }, "SLACK_WORKSPACES: missing"],
+    [{ ...SLACK, ...CLIENT, SLACK_WORKSPACES: "acme" }, "SLACK_WORKSPACES: expected"],
     [{ ...SLACK, SLACK_API_URL: "slack.test" }, "SLACK_API_URL: expected"],
     [{ DISCORD_TOKEN: "Bot MTIz.hidden.abcdefghijklmnop" }, "DISCORD_TOKEN: expected"],
     [{ ...DISCORD, DISCORD_API_URL: "x" }, "DISCORD_API_URL: expected"],
