@@ -31,7 +31,7 @@ interface Listener {
   /** A message is different now, or `isGone`: one, or several at once. */
   onChanged(event: unknown, isGone: boolean): void;
   onInteraction(event: unknown): void;
-  onJoined(guild: Guild): void;
+  onJoined(guild: Guild, owner: string): void;
   /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
   onSession(): void;
 }
@@ -84,6 +84,8 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
       return found?.isThread() === true && found.ownerId === bot;
     },
     role: (id: string) => guildOf(id)?.roles.cache.get(id)?.name,
+    /** The role that Discord made for the bot when it was added to the server. */
+    isOwnRole: (id: string) => guildOf(id)?.roles.cache.get(id)?.tags?.botId === bot,
     channel(id: string): string | undefined {
       const found = channels.cache.get(id);
       return found !== undefined && "name" in found ? (found.name ?? undefined) : undefined;
@@ -117,7 +119,9 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   client.ws.on(Dispatch.MessageDelete, (event: unknown) => listener.onChanged(event, true));
   client.ws.on(Dispatch.MessageDeleteBulk, (event: unknown) => listener.onChanged(event, true));
   client.ws.on(Dispatch.InteractionCreate, (event: unknown) => listener.onInteraction(event));
-  client.on(Events.GuildCreate, ({ id, name }) => listener.onJoined({ id, name }));
+  client.on(Events.GuildCreate, ({ id, name, ownerId }) =>
+    listener.onJoined({ id, name }, ownerId),
+  );
   let attempts = 0;
   const isBack = () => {
     if (attempts >= NOTABLE_ATTEMPTS) log.info("connected to Discord again");
@@ -183,6 +187,12 @@ async function end(client: Client): Promise<void> {
 const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Close.AuthenticationFailed]:
     "the token in DISCORD_TOKEN is not valid (any more); copy it again from the application's page (Bot, Reset Token).",
+  [Close.InvalidShard]:
+    "it does not know this shard; start again, so that the number of shards is asked for again.",
+  [Close.ShardingRequired]:
+    "the bot is in too many servers for one connection; start again, so that the number of shards is asked for again.",
+  [Close.InvalidIntents]:
+    "it does not know what is asked for; look for a newer version of Watchkeeper.",
   [Close.DisallowedIntents]:
     'the privileged intent MessageContent is off; switch on "Message Content Intent" (Bot, Privileged Gateway Intents) at discord.com/developers/applications.',
 };

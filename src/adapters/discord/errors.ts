@@ -22,6 +22,7 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
   [Code.CannotExecuteActionOnThisChannelType]: "this kind of channel has no threads.",
   [Code.InvalidWebhookToken]: "more than 15 min had passed since the click.",
   [Code.InvalidFormBodyOrContentType]: "Discord does not accept this form of message.",
+  [Code.CannotSendAMessageInAForumChannel]: "a forum takes posts only; write in one of its posts.",
   [Code.CannotExecuteActionOnSystemMessage]: "this is one of Discord's own messages.",
   [Code.MaximumNumberOfApplicationCommandsReached]:
     "the application has as many commands as it may; delete some of the others.",
@@ -57,6 +58,7 @@ const FOR_GOOD: Readonly<Partial<Record<number, Refused>>> = {
   [Code.MissingPermissions]: "place",
   [Code.CannotExecuteActionOnThisChannelType]: "place",
   [Code.CannotSendMessagesInNonTextChannel]: "place",
+  [Code.CannotSendAMessageInAForumChannel]: "place",
   [Code.InvalidActionOnArchivedThread]: "place",
   [Code.ThreadLocked]: "place",
 };

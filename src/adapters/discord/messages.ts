@@ -22,7 +22,7 @@ import { addressOf } from "../shared/spoken-to.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
 import type { Served } from "./tenants.ts";
-import { mentions, othersIn, readDiscordText, threadName } from "./text.ts";
+import { mentions, othersIn, readDiscordText, threadName, withOwnRole } from "./text.ts";
 import type { OpenThread } from "./threads.ts";
 
 /** Messages that wait in memory for a store that is away. */
@@ -32,7 +32,7 @@ const MAX_THREADS = 10_000;
 /** Kinds of message that a person wrote; the others are Discord's own. */
 const WRITTEN: ReadonlySet<number> = new Set([MessageType.Default, MessageType.Reply]);
 
-type Heard = Pick<Connection, "role" | "channel" | "kindOf" | "isOwnThread">;
+type Heard = Pick<Connection, "role" | "channel" | "kindOf" | "isOwnThread" | "isOwnRole">;
 
 export interface MessageParts {
   bot: string;
@@ -66,6 +66,7 @@ export function createMessages(parts: MessageParts) {
   const { bot, heard, served, log, quietly } = parts;
   const reader = createReader(parts);
   const placeOf = createPlacer(parts, reader);
+  const own = (said: ReceivedMessage) => withOwnRole(said, bot, heard.isOwnRole);
   const lanes = createRetryQueue({
     max: MAX_WAITING,
     onFailed: (error) => log.error({ err: error }, "a message could not be taken"),
@@ -90,8 +91,8 @@ export function createMessages(parts: MessageParts) {
     ...createChanges({
       ...parts,
       lanes,
-      textOf: reader.text,
-      addressOf: (said) => readAddress(said, bot),
+      textOf: (said) => reader.text(own(said)),
+      addressOf: (said) => readAddress(own(said), bot),
       isWritten,
     }),
     /** A person wrote something; in a channel, to the bot. */
@@ -99,12 +100,14 @@ export function createMessages(parts: MessageParts) {
       const said = readMessage(event);
       if (said === undefined || !isWritten(said)) return false;
       const isEmpty = said.content === "" && said.attachments.length === 0;
-      return mentions(said.mentions, bot) || (isThread && !isEmpty);
+      return mentions(own(said).mentions, bot) || (isThread && !isEmpty);
     },
     /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
-      const said = readMessage(event);
-      if (said === undefined) return quietly("a message of an unknown form was dropped", "message");
+      const found = readMessage(event);
+      if (found === undefined)
+        return quietly("a message of an unknown form was dropped", "message");
+      const said = own(found);
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
       if (isBots(said)) return takeBot(event, said);

@@ -65,3 +65,8 @@ These open a thread, as asking does:
 /wk incident open, update, resolve
 In a message's menu, under Apps: Investigate, Add to incident
 In a thread, mention me with “help” to see every command.`;
+
+/** To the owner of a server that the bot was added to. */
+export function helloTo(bot: string, server: string): string {
+  return `Thanks for adding me to ${server}. Mention @${bot} in a channel or a thread there and I'll look into it; I ask before I change anything, and leave other talk alone. /wk help shows my commands.`;
+}

@@ -109,7 +109,8 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     onMessage: hear,
     onChanged: messages.change,
     onInteraction: (event) => during(enter(event)),
-    onJoined: (guild) => during(onJoined(served, { api, log }, guild)),
+    onJoined: (guild, owner) =>
+      during(onJoined(served, { ...parts, say, bot: username }, { ...guild, owner })),
     onSession: () => during(backfill({ ...messages, api, connection, served, queries, say, log })),
   });
   during(registerCommands(api, log));

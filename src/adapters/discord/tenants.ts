@@ -2,7 +2,10 @@ import { Routes } from "discord.js";
 import type { Logger } from "pino";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { Tenants } from "../adapter.ts";
+import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
+import { helloTo } from "./phrases.ts";
+import type { Say } from "./say.ts";
 
 export interface Guild {
   id: string;
@@ -105,18 +108,34 @@ export function guildOf(tenant: string): string {
 }
 
 /**
- * What becomes of a server that the bot was added to while it runs: one that is not served is left. While nothing is settled
- * it stays, for the next start. Never fails: what it sends is refused all the same.
+ * What becomes of a server that the bot was added to while it runs: one that is not served is left, the owner of one that is
+ * gets a private hello, as Discord does not say who added it. While nothing is settled it stays, for the next start. Never
+ * fails: what an unserved one sends is refused all the same.
  */
 export async function onJoined(
   served: Served,
-  parts: Pick<ServedParts, "api" | "log">,
-  guild: Guild,
+  parts: Pick<ServedParts, "api" | "log"> & { say: Say; bot: string },
+  guild: Guild & { owner: string },
 ): Promise<void> {
-  if (served.has(guild.id)) return;
+  if (served.has(guild.id)) return greet(parts, guild);
   if (served.ids.length > 0) return leaveGuild(parts, guild);
   const about = { guild: guild.id, name: guild.name };
   parts.log.warn(about, "the bot was added to a server; start it again to have it served");
+}
+
+/** Once for a server, whichever process hears of it. */
+async function greet(
+  { api, log, say, bot }: Parameters<typeof onJoined>[1],
+  { id, name, owner }: Parameters<typeof onJoined>[2],
+): Promise<void> {
+  try {
+    const body = { recipient_id: owner };
+    const dm = await api.ask<{ id: string }>("post", Routes.userChannels(), { body });
+    const place = { guild: undefined, channel: dm.id };
+    await say(place, helloTo(bot, name), noticeDelivery("hello", id, true));
+  } catch (error) {
+    log.debug({ err: error, guild: id }, "the owner of a server could not be greeted");
+  }
 }
 
 async function leaveGuild(

@@ -55,6 +55,21 @@ export function mentions(users: readonly Pick<APIUser, "id">[], bot: string): bo
   return users.some(({ id }) => id === bot);
 }
 
+/** A message as if what mentions the bot's own role, which Discord names after it, mentioned the bot. */
+export function withOwnRole<
+  T extends { content: string; mentions: { id: string }[]; mention_roles: string[] },
+>(said: T, bot: string, isOwn: (role: string) => boolean): T {
+  const own = said.mention_roles.filter(isOwn);
+  if (own.length === 0) return said;
+  const content = own.reduce(
+    (text, role) => text.replaceAll(`<@&${role}>`, `<@${bot}>`),
+    said.content,
+  );
+  const others = said.mention_roles.filter((role) => !own.includes(role));
+  const self = { id: bot, username: "" };
+  return { ...said, content, mentions: [...said.mentions, self], mention_roles: others };
+}
+
 /** Discord takes 1 to 100 characters. */
 const MAX_NAME = 100;
 

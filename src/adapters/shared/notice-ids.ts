@@ -8,7 +8,7 @@ const SAME_MS = 10_000;
  * Why a platform says something that no journal tells it to, about one message: it can't be kept (`usage`), isn't kept
  * yet (`unrecorded`), is from nobody that is served (`refused`) or from a bot that is not listed (`bot`), can't have a thread
  * (`nothread`), was written too long ago when the bot came back (`away`), is a thread's first one, with what somebody asked
- * (`asked`); or the platform drops messages (`dropped`).
+ * (`asked`), says hello to a server (`hello`); or the platform drops messages (`dropped`).
  */
 type Reason =
   | "usage"
@@ -18,6 +18,7 @@ type Reason =
   | "away"
   | "nothread"
   | "asked"
+  | "hello"
   | "dropped";
 
 /** The delivery of such a notice. `isRetry`: an earlier process may have said it. */

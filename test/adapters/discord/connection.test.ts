@@ -22,6 +22,18 @@ test("without the privileged intent it does not start, and says where to switch 
   });
 });
 
+test.each([
+  [4010, "does not know this shard"],
+  [4011, "too many servers for one connection"],
+  [4013, "newer version"],
+])("a connection that Discord refuses for good (%i) says why: %s", async (refuseWith, words) => {
+  bot = await openBot({ discord: { refuseWith }, start: false });
+  await expect(bot.adapter.start(bot.parts)).rejects.toMatchObject({
+    code: "PLATFORM_REFUSED",
+    message: expect.stringContaining(words),
+  });
+});
+
 test("a wrong token is refused by name of its variable, and never shown", async () => {
   bot = await openBot({ token: "MTIz.wrong.token-that-is-secret", start: false });
   const refused = { code: "PLATFORM_REFUSED", message: expect.stringContaining("DISCORD_TOKEN") };

@@ -283,3 +283,67 @@ describe("a message's menu", () => {
     expect(roots()).toEqual([]);
   });
 });
+
+describe("a post in a forum", () => {
+  const forum = () => bot.discord.addChannel(bot.guild, { name: "help", isForum: true });
+  const mention = () => `<@${bot.discord.botUser.id}>`;
+  const readAbove = async (thread: FakeChannel) => {
+    const entry = (await bot.entries(thread)).at(-1);
+    return bot.view(thread).earlier?.(entry?.id ?? "");
+  };
+
+  test("that mentions it is its thread, and its title is read", async () => {
+    const post = bot.discord.post(bot.ana, forum(), "Checkout is down", `${mention()} why?`);
+    await until(async () => (await bot.texts(post)).length === 1);
+    expect(await bot.texts(post)).toEqual(["why?"]);
+    expect(await readAbove(post)).toEqual({
+      messages: [
+        expect.objectContaining({
+          text: "Title of this post: Checkout is down",
+          name: "ana",
+          account: `discord:${bot.ana.id}`,
+        }),
+      ],
+    });
+    bot.discord.say(bot.bob, post, "since noon");
+    await until(async () => (await bot.texts(post)).length === 2);
+  });
+
+  test("in which it is mentioned later is read from its title and first message on, however long it is", async () => {
+    const post = bot.discord.post(bot.bob, forum(), "Slow", "p99 is 4 s");
+    for (let i = 0; i < 60; i += 1) bot.discord.say(bot.bob, post, `line ${i}`);
+    bot.discord.say(bot.ana, post, "why?", { mention: true });
+    await until(async () => (await bot.texts(post)).length === 1);
+    const texts = (await readAbove(post))?.messages.map(({ text }) => text) ?? [];
+    expect(texts.slice(0, 2)).toEqual(["Title of this post: Slow", "p99 is 4 s"]);
+    expect(texts.at(-1)).toBe("line 59");
+    expect(texts).toHaveLength(51);
+  });
+});
+
+test("a mention of the role that Discord made for the bot is one of the bot", async () => {
+  const own = [...bot.guild.roles.values()].find(({ botId }) => botId !== undefined);
+  const other = bot.discord.addRole(bot.guild, { name: "Watchkeeper" });
+  bot.discord.say(bot.ana, bot.ops, `<@&${other.id}> is db well?`);
+  const asked = bot.discord.say(bot.ana, bot.ops, `<@&${own?.id}> is web well?`);
+  await until(() => bot.discord.threadOf(asked) !== undefined);
+  await until(async () => (await bot.texts(threadOf(asked))).length === 1);
+  expect(await bot.entries(threadOf(asked))).toMatchObject([
+    { text: "is web well?", address: { bot: true } },
+  ]);
+  expect(bot.discord.calls.filter(({ route }) => route.endsWith("/threads"))).toHaveLength(1);
+});
+
+test("the owner of a served server that it is added to is told once, alone, what it does there", async () => {
+  await bot.close();
+  const id = "1100000000000000001";
+  bot = await openBot({ guilds: (_, own) => [own.id, id] });
+  await bot.replica();
+  bot.discord.addGuild({ id, name: "Shop" });
+  const told = () => bot.discord.dms(bot.discord.owner).map((each) => bot.discord.textOf(each));
+  await until(() => told().length > 0);
+  await until(
+    () => bot.discord.calls.filter(({ route }) => route === "/users/@me/channels").length === 2,
+  );
+  expect(told()).toEqual([expect.stringContaining("Thanks for adding me to Shop")]);
+});

@@ -12,7 +12,7 @@ import {
 } from "./platform.ts";
 import { channelFor, invalidForm, Refusal, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
-import { MESSAGE_TYPES, type FakeChannel, type FakeMessage } from "./world.ts";
+import { CHANNEL_TYPES, MESSAGE_TYPES, type FakeChannel, type FakeMessage } from "./world.ts";
 
 export function messageIn(channel: FakeChannel, id: string): FakeMessage {
   const message = channel.messages.get(id);
@@ -37,6 +37,7 @@ function writable(platform: Platform, id: string): FakeChannel {
     id,
     thread === undefined ? sendMessages : sendMessagesInThreads,
   );
+  if (channel.type === CHANNEL_TYPES.forum) throw refusal("forumChannel");
   if (thread?.archived === true) throw refusal("threadArchived");
   if (thread?.locked === true && !may(world, channel, world.bot.id, manageThreads)) {
     throw refusal("threadLocked");
@@ -120,6 +121,7 @@ function deleteMessage({ platform, param }: Asked): Answer {
 function listMessages({ platform, param, query }: Asked): Answer {
   const { world } = platform;
   const channel = channelFor(world, param("channel"));
+  if (channel.type === CHANNEL_TYPES.forum) throw refusal("wrongChannelType");
   const limit = Number(query.get("limit") ?? 50);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
     throw invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.");

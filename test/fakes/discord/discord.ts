@@ -65,6 +65,8 @@ export interface FakeDiscordOptions {
   delayMs?: readonly [number, number];
   /** What chance is drawn from. Default: 1. */
   seed?: number;
+  /** The gateway refuses every identify with this code of a close. */
+  refuseWith?: number;
   /** Identifies left today. Default: 1 000. */
   identifies?: number;
   /** Edits of old messages per channel and `oldMs`, until 30046. Discord names no number. Default: 3. */
@@ -114,6 +116,7 @@ export class FakeDiscord {
         allowedIntents,
         heartbeatMs: times.heartbeatMs,
         resumeUrl: () => `ws://${this.#rest.address}/resume`,
+        refuseWith: options.refuseWith,
         limits: options.limits === true,
         copies: options.copies ?? 1,
         delayMs: options.delayMs ?? [0, 0],
@@ -211,7 +214,7 @@ export class FakeDiscord {
   }
 
   /** The bot is in it, with these permissions beside what everyone may. */
-  addGuild(options: { name?: string; botPermissions?: bigint } = {}): FakeGuild {
+  addGuild(options: { id?: string; name?: string; botPermissions?: bigint } = {}): FakeGuild {
     return furnishGuild(this.#platform, this.owner, options);
   }
 
@@ -252,10 +255,7 @@ export class FakeDiscord {
   }
 
   /** With `visibleTo` nobody sees it but they, the owner and, unless `withoutBot`, the bot. */
-  addChannel(
-    guild: FakeGuild,
-    options: { name: string; visibleTo?: readonly (FakeRole | FakeUser)[]; withoutBot?: boolean },
-  ): FakeChannel {
+  addChannel(guild: FakeGuild, options: Parameters<typeof furnishChannel>[2]): FakeChannel {
     return furnishChannel(this.#platform, guild, options);
   }
 
@@ -316,6 +316,13 @@ export class FakeDiscord {
   /** A person writes; returns the message's id. A thread that nobody locked is unarchived by it. */
   say(user: FakeUser, channel: FakeChannel, text: string, options: SayOptions = {}): string {
     return sayAs(this.#platform, user, channel, text, options);
+  }
+
+  /** A person posts in a forum: a thread whose first message has its id. */
+  post(user: FakeUser, forum: FakeChannel, title: string, text: string): FakeChannel {
+    const thread = openThread(this.#platform, forum, { name: title, owner: user });
+    sayAs(this.#platform, user, thread, text, { id: thread.id });
+    return thread;
   }
 
   /** Its author writes it anew. */

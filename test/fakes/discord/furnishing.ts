@@ -15,13 +15,19 @@ import {
 export function furnishGuild(
   platform: Platform,
   owner: FakeUser,
-  options: { name?: string; botPermissions?: bigint },
+  options: { id?: string; name?: string; botPermissions?: bigint },
 ): FakeGuild {
   const { world, gateway } = platform;
-  const id = world.newId();
+  const id = options.id ?? world.newId();
   const everyone: FakeRole = { id, guildId: id, name: "@everyone", permissions: EVERYONE };
   const permissions = options.botPermissions ?? 0n;
-  const botRole: FakeRole = { id: world.newId(), guildId: id, name: world.bot.name, permissions };
+  const botRole: FakeRole = {
+    id: world.newId(),
+    guildId: id,
+    name: world.bot.name,
+    permissions,
+    botId: world.bot.id,
+  };
   const member = (user: FakeUser, roles: readonly FakeRole[]): [string, FakeMember] => [
     user.id,
     { user, roles: new Set(roles.map((role) => role.id)), pending: false, joinedAt: Date.now() },
@@ -113,13 +119,18 @@ export function setOverwrite(
 export function furnishChannel(
   platform: Platform,
   guild: FakeGuild,
-  options: { name: string; visibleTo?: readonly (FakeRole | FakeUser)[]; withoutBot?: boolean },
+  options: {
+    name: string;
+    visibleTo?: readonly (FakeRole | FakeUser)[];
+    withoutBot?: boolean;
+    isForum?: boolean;
+  },
 ): FakeChannel {
   const { world } = platform;
   const view = PERMISSIONS.viewChannel;
   const channel: FakeChannel = {
     id: world.newId(),
-    type: CHANNEL_TYPES.text,
+    type: options.isForum === true ? CHANNEL_TYPES.forum : CHANNEL_TYPES.text,
     guildId: guild.id,
     name: options.name,
     overwrites: new Map(),

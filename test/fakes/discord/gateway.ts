@@ -70,6 +70,8 @@ export interface GatewayHost {
   readonly allowedIntents: number;
   readonly heartbeatMs: number;
   readonly resumeUrl: () => string;
+  /** Every identify ends with this code of a close. */
+  readonly refuseWith: number | undefined;
   readonly limits: boolean;
   readonly copies: number;
   readonly delayMs: readonly [number, number];
@@ -239,6 +241,7 @@ export class Gateway {
       return undefined;
     };
     if (d["token"] !== this.#host.token) return refuse(CLOSE.wrongToken, "Authentication failed.");
+    if (this.#host.refuseWith !== undefined) return refuse(this.#host.refuseWith, "Refused.");
     const [shard, shards] = (d["shard"] ?? [0, 1]) as number[];
     if (shard !== 0 || shards !== 1) return refuse(CLOSE.wrongShard, "Invalid shard.");
     if (typeof intents !== "number" || (intents & ~ALL_INTENTS) !== 0) {

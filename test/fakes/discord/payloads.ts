@@ -57,9 +57,10 @@ export function roleJson(role: FakeRole): Body {
     colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
     hoist: false,
     position: role.id === role.guildId ? 0 : 1,
-    managed: false,
+    managed: role.botId !== undefined,
     mentionable: false,
     flags: 0,
+    ...(role.botId !== undefined && { tags: { bot_id: role.botId } }),
   };
 }
 

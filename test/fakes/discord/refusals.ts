@@ -49,6 +49,7 @@ export const REFUSALS = {
   ],
   tooLarge: [413, 40005, "Request entity too large"],
   alreadyAcknowledged: [400, 40060, "Interaction has already been acknowledged."],
+  forumChannel: [400, 40058, "Cannot send a message in a forum channel"],
   missingAccess: [403, 50001, "Missing Access"],
   directMessage: [403, 50003, "Cannot execute action on a DM channel"],
   othersMessage: [403, 50005, "Cannot edit a message authored by another user"],

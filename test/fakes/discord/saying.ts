@@ -15,6 +15,8 @@ export interface SayOptions {
   forwards?: Body;
   /** Said by a webhook, under the user's name. */
   webhook?: boolean;
+  /** Of the first message of a post in a forum. */
+  id?: string;
   /** One of Discord's own messages, such as that somebody joined. */
   system?: boolean;
 }
@@ -58,7 +60,7 @@ export function sayAs(
   const replied = options.replyTo === undefined ? undefined : world.messages.get(options.replyTo);
   if (options.replyTo !== undefined && replied === undefined)
     throw new Error(`No message ${options.replyTo}`);
-  const message = draftMessage(platform, channel, {
+  const draft = draftMessage(platform, channel, {
     author: user,
     body: { content, components: [...components], flags: 0 },
     files,
@@ -68,6 +70,7 @@ export function sayAs(
     webhookId: options.webhook === true ? world.newId() : undefined,
     ...(options.system === true ? { type: MESSAGE_TYPES.join } : {}),
   });
+  const message = options.id === undefined ? draft : { ...draft, id: options.id };
   if (replied !== undefined && !message.mentions.users.includes(replied.author.id)) {
     message.mentions.users.push(replied.author.id);
   }

@@ -13,6 +13,8 @@ export interface FakeRole {
   readonly guildId: string;
   readonly name: string;
   permissions: bigint;
+  /** Discord made it for this bot. */
+  readonly botId?: string;
 }
 
 export interface FakeMember {
@@ -39,7 +41,13 @@ interface Overwrite {
   deny: bigint;
 }
 
-export const CHANNEL_TYPES = { text: 0, dm: 1, publicThread: 11, privateThread: 12 } as const;
+export const CHANNEL_TYPES = {
+  text: 0,
+  dm: 1,
+  publicThread: 11,
+  privateThread: 12,
+  forum: 15,
+} as const;
 
 export interface FakeThread {
   readonly ownerId: string;
