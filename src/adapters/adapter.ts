@@ -137,6 +137,8 @@ export interface ActionCard {
   editing?: string | undefined;
   /** What was seen when it was looked at again afterwards. */
   verified?: "done" | "not done" | "unknown" | undefined;
+  /** Of what expired: whether the same can be asked for once more, or who did. */
+  repeat?: { state: "offered" } | { state: "asked"; by: string } | undefined;
   /** The action that it takes back. */
   undoes?: string | undefined;
   /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */

@@ -64,6 +64,8 @@ export function readText(text: string): Reading {
       return readIncidents(rest, typed);
     case "incident":
       return readIncident(rest, typed);
+    case "ask":
+      return readRepeat(rest, typed);
     case "approve":
     case "confirm":
     case "grant":
@@ -266,6 +268,13 @@ function readClick(word: ClickWord, rest: string, typed: boolean): Reading {
   if (!choice) return proseOr(true, word);
   const [, action = "", revision = "1"] = ref;
   return { kind: "click", action: action.toLowerCase(), revision: Number(revision), choice };
+}
+
+/** Only these words: whatever else begins with "ask" is prose. */
+function readRepeat(rest: string, typed: boolean): Reading {
+  const [, action] = /^again\s+(a\d{1,9})[.!]?$/i.exec(rest) ?? [];
+  if (action === undefined) return proseOr(typed, "ask");
+  return { kind: "click", action: action.toLowerCase(), revision: 1, choice: { kind: "repeat" } };
 }
 
 const ACTION_REF = /^(a\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;

@@ -30,6 +30,7 @@ export const USAGE = {
   settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
   edit: ['edit a1 {"name": "value"}'],
   cancel: ["cancel a1", "cancel a1 for everyone"],
+  ask: ["ask again a1"],
   undo: ["undo a1"],
   answer: ["answer r1.t2 <text>"],
   incidents: ["incidents", "incidents last week", "incidents search <words>"],

@@ -67,6 +67,8 @@ export const appends = {
     ),
     /** The action that its one call takes back. */
     undoes: z.string().optional(),
+    /** The expired action that its one call asks for once more. */
+    repeats: z.string().optional(),
     /** It began while a card of another run was open: to its end it only reads. */
     reads: z.boolean().optional(),
     /** The run is a model's: which one's, and what it may use up. Its calls come with its `assistant` entries. */

@@ -25,7 +25,7 @@ interface KindHistory {
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { version: 5 },
   command: { version: 4 },
-  click: { version: 6 },
+  click: { version: 7 },
   edited: { version: 2 },
   removed: { version: 1 },
   stop: { version: 2 },
@@ -41,7 +41,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   moved: { version: 1 },
   incident: { version: 3 },
   incident_state: { version: 1 },
-  run_started: { version: 5 },
+  run_started: { version: 6 },
   above: { version: 1 },
   assistant: { version: 3 },
   gate: { version: 1 },

@@ -53,6 +53,8 @@ export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("cancel"), sure: z.boolean().optional() }),
   z.strictObject({ kind: z.literal("answer"), text: z.string() }),
   z.strictObject({ kind: z.literal("undo") }),
+  /** Nobody decided in time: the same is asked once more, as an action of its own. */
+  z.strictObject({ kind: z.literal("repeat") }),
   /** All of a long action was shown to this person: only then can they approve it. */
   z.strictObject({ kind: z.literal("open") }),
   /** The form in which it is edited was opened. */

@@ -7,7 +7,14 @@ import { signed } from "../core/people.ts";
 import { exactText } from "../security/sanitize.ts";
 import { grantWords } from "../thread/click-phrases.ts";
 import { approversAsked } from "../thread/mentions.ts";
-import { type Action, isApproved, isLeft, isUndoable, mustBeOpened } from "../thread/action.ts";
+import {
+  type Action,
+  isApproved,
+  isLeft,
+  isRepeatable,
+  isUndoable,
+  mustBeOpened,
+} from "../thread/action.ts";
 
 /** The one encoder that every outgoing text passes: no control characters, no secrets. */
 export type Encode = (text: string) => string;
@@ -50,6 +57,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     ...permissionsOf(action, encode),
     undoes: action.undoes,
     undo: undoOf(action, encode),
+    repeat: repeatOf(action, encode),
   };
 }
 
@@ -83,6 +91,12 @@ function undoOf(action: Action, encode: Encode): ActionCard["undo"] {
   if (call.finished === undefined) return { state: "asked", by: encode(by.name) };
   const state = call.finished.outcome === "ok" ? "undone" : "unknown";
   return { state, by: call.action?.action ?? call.call };
+}
+
+function repeatOf(action: Action, encode: Encode): ActionCard["repeat"] {
+  if (isRepeatable(action)) return { state: "offered" };
+  const { repeatedBy: by } = action;
+  return by && { state: "asked", by: encode(by.name) };
 }
 
 function phaseOf(action: Action): ActionPhase {

@@ -50,6 +50,8 @@ export class Action {
   readonly undoes: string | undefined;
   /** The call that takes it back exactly, once it is done. */
   reverse: ReverseCall | undefined;
+  /** It expired, and this person asked for the same once more. */
+  repeatedBy: Actor | undefined;
   /** The newest wish to take it back. */
   undoing: Undoing | undefined;
   /** The entry that proposed it first, and when that was, ms since 1970. */
@@ -116,6 +118,18 @@ export function isUndoable({ reverse, undoing }: Action): boolean {
   const { finished, settled } = undoing.call;
   if (finished?.outcome === "unknown") return settled?.happened === false;
   return finished !== undefined && finished.outcome !== "ok";
+}
+
+/** Nobody decided it in time, and nobody has asked for the same once more. What takes another back is asked for there. */
+export function isRepeatable({ closed, repeatedBy, undoes }: Action): boolean {
+  return closed?.outcome === "expired" && repeatedBy === undefined && undoes === undefined;
+}
+
+/** The call that an action was asked for by, without what the program filled in. */
+export function askedCall({ proposal }: Action): ReverseCall {
+  const { tool, args, preview } = proposal;
+  const given = Object.entries(args).filter(([name]) => preview.filled?.includes(name) !== true);
+  return { tool, args: editedArgs(proposal, Object.fromEntries(given)) };
 }
 
 /** Nothing has closed it, and something carries it. */

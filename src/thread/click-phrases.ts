@@ -49,6 +49,8 @@ export const clickAnswers = {
     `${action} can only be approved once at a time. To approve it: approve ${action}`,
   stoppedUndo: (action: string) =>
     `Everything was stopped after you asked for the undo of ${action}, so it didn't begin.`,
+  stoppedRepeat: (action: string) =>
+    `Everything was stopped after you asked for ${action} again, so it didn't begin.`,
   edited: (action: string, revision: number) =>
     `${action} was edited after you opened it. Check revision ${revision} and decide again.`,
   notEdited: (action: string, why = CANNOT_BE_EDITED) =>
@@ -92,7 +94,7 @@ const ENDED: Readonly<Record<Outcome, string>> = {
 
 export function decidedBefore(action: Action, click: Entry<"click">): string | undefined {
   const { action: id, proposal, closed, started, finished } = action;
-  const expired = `${id} has expired. If it's still needed, ask for it again.`;
+  const expired = `${id} has expired. If it's still needed, type: ask again ${id}`;
   if (started) {
     const votes = approvingVotes(action);
     const who = votes.map(signed).join(", ");
@@ -117,6 +119,15 @@ export function whyNoUndo({ action, finished, undoing }: Action): string {
   return finished.outcome === "unknown"
     ? `Nobody knows what ${action} did, so it has no undo.`
     : `${action} ${ENDED[finished.outcome]}, so there is nothing to undo.`;
+}
+
+/** Why an action is not asked for once more. */
+export function whyNoRepeat({ action, closed, repeatedBy, undoes }: Action): string {
+  if (repeatedBy !== undefined)
+    return `${repeatedBy.name} already asked for ${action} again: decide on the new card.`;
+  if (closed?.outcome !== "expired")
+    return `${action} hasn't expired. Only what nobody decided in time can be asked for again.`;
+  return `${action} was the undo of ${undoes}: type \`undo ${undoes}\` to ask for that again.`;
 }
 
 /** Who asked for it, and where that stands. */

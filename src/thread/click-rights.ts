@@ -61,6 +61,7 @@ export function rightFor(
     case "revoke":
       return { verb: "revoke", what: phrases.grantName(ref), rule: open };
     case "undo":
+    case "repeat":
     case "break":
     case "open":
     case "editing":

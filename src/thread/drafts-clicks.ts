@@ -1,4 +1,4 @@
-import { type Action, isHidden, isLeft, isUndoable, mustBeOpened } from "./action.ts";
+import { type Action, isHidden, isLeft, isRepeatable, isUndoable, mustBeOpened } from "./action.ts";
 import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -12,7 +12,7 @@ import { results, turned } from "./phrases.ts";
 import { decisionNotices, privateNotice } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
-import { turnedDrafts, undoingDraft } from "./drafts-runs.ts";
+import { repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./click-phrases.ts";
 import type { Call, Thread } from "./state.ts";
@@ -51,6 +51,7 @@ export function clickDrafts(
   if (action === undefined)
     return [privateNotice(click, phrases.clickAnswers.noAction(click.action))];
   if (choice.kind === "undo") return undoDrafts(action, click, author, thread);
+  if (choice.kind === "repeat") return repeatDrafts(action, click, author, thread);
   if (choice.kind === "revoke") return revokeDrafts(action, click, author, around);
   const late = lateWord(action, click);
   if (late !== undefined) return [privateNotice(click, late)];
@@ -87,8 +88,8 @@ export function clickDrafts(
 function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<AppendKind>[] {
   const { choice } = click;
   const action = around.thread.actions.get(click.action);
-  const isUndo = choice.kind === "undo";
-  const late = action && !isUndo ? lateWord(action, click) : undefined;
+  const isOfThePast = choice.kind === "undo" || choice.kind === "repeat";
+  const late = action && !isOfThePast ? lateWord(action, click) : undefined;
   if (late !== undefined) return [privateNotice(click, late)];
   if (action !== undefined && choice.kind === "deny") {
     return votedDrafts(action, click, phrases.notLookedUp(LIMIT_MINUTES), around);
@@ -243,6 +244,21 @@ function undoDrafts(
   if (author === undefined) return undefined;
   if (!author.eligible) return [privateNotice(click, author.why)];
   return [undoingDraft(action.action, reverse, click, thread)];
+}
+
+/** Asks for what expired once more, in a run of its one call: as if whoever pressed had written it. */
+function repeatDrafts(
+  action: Action,
+  click: Entry<"click">,
+  author: Author | undefined,
+  thread: Thread,
+): Draft<AppendKind>[] | undefined {
+  if (click.seq < thread.stoppedAt)
+    return [privateNotice(click, phrases.clickAnswers.stoppedRepeat(action.action))];
+  if (!isRepeatable(action)) return [privateNotice(click, phrases.whyNoRepeat(action))];
+  if (author === undefined) return undefined;
+  if (!author.eligible) return [privateNotice(click, author.why)];
+  return [repeatingDraft(action, click, thread)];
 }
 
 /** Why a click changes nothing any more, or undefined. A cancel means every revision. */

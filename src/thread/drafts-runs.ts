@@ -1,3 +1,4 @@
+import { type Action, askedCall } from "./action.ts";
 import type { Actor, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { RunTerms } from "../core/run-terms.ts";
@@ -121,6 +122,15 @@ export function undoingDraft(
   thread: Thread,
 ): Draft<"run_started"> {
   return { ...callingDraft(click, reverse, thread), undoes };
+}
+
+/** A run of the one call that an expired action was. */
+export function repeatingDraft(
+  action: Action,
+  click: Entry<"click">,
+  thread: Thread,
+): Draft<"run_started"> {
+  return { ...callingDraft(click, askedCall(action), thread), repeats: action.action };
 }
 
 type Begun = Entry<"message"> | Entry<"command"> | Entry<"click">;

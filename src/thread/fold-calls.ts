@@ -239,6 +239,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     stoppedBy,
     ended: undefined,
   };
+  applyRepeating(thread, run);
   for (const asked of started.calls) {
     const call = addCall(run, { ...asked, problem: undefined }, started.at);
     applyUndoing(thread, run, call);
@@ -258,6 +259,13 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
     thread.requestTokens += estimateTokens(text + attached);
     if (account !== undefined) applyVoice(thread, account, entry);
   }
+}
+
+function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
+  const expired = thread.actions.get(started.repeats ?? "");
+  if (expired === undefined || by === undefined) return;
+  expired.repeatedBy = by;
+  touch(thread, expired, started);
 }
 
 function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Call): void {

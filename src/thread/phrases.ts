@@ -247,7 +247,7 @@ export function questionExpires({ asked }: Call, leftMs: number): string {
 
 export function actionExpired({ action, proposal, openedAt }: Action): string {
   const waited = formatMinutes(proposal.expiresAt - openedAt);
-  return `${action} (${proposal.tool}) expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, ask for it again here.`;
+  return `${action} (${proposal.tool}) expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, press Ask again on its card, or type: ask again ${action}`;
 }
 
 /** To those who asked for it. */

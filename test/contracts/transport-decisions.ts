@@ -46,7 +46,15 @@ export function decisionsOnSurface({ at, run, shows, talk, crowd, pass }: Surfac
     pass(11 * 60_000);
     await workUntil(/nobody decided/);
     await shows(key, "nobody decided");
-    await shows(key, /a1 \(act\) expired after 60 minutes[^]*ask for it again/);
+    await shows(key, /a1 \(act\) expired after 60 minutes[^]*ask again a1/);
     expect(act.runs).toEqual([]);
+    const who = crowd ? "bob" : "ana";
+    if (crowd) await at().press(key, who, "Ask again", "a1");
+    else await at().write(key, who, "ask again a1");
+    await shows(key, /a2[^]*"web"/);
+    await at().press(key, crowd ? "cy" : who, "Approve", "a2");
+    await until(() => act.runs.length > 0);
+    expect(act.runs).toEqual(["web"]);
+    if (crowd) await shows(key, /asked again by bob/);
   });
 }

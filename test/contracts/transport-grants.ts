@@ -8,7 +8,7 @@ import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
 
-type Who = "ana" | "bob";
+type Who = "ana" | "bob" | "cy";
 
 /** What of the surface people use here. */
 interface Place {

@@ -161,6 +161,7 @@ describe("what the pages say", () => {
       settle: ["settle a1 happened", "settle a1 not-happened because I looked"],
       edit: ['edit a1 {"name": "value"}'],
       cancel: ["cancel a1"],
+      ask: ["ask again a1"],
       undo: ["undo a1"],
       answer: ["answer r1.t2 staging"],
       incidents: ["incidents", "incidents last week", "incidents search disk"],

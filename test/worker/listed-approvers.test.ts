@@ -106,3 +106,40 @@ test("the operations channel is told once what it is to know, by whichever proce
   expect(said).toEqual(["test:T1:ops 🚨 bob broke it", "test:T1:ops 🚨 bob broke it, again"]);
   expect(await createOps({ journal, channel: undefined, wake() {} }).tell("a", "b")).toBe(false);
 });
+
+test("what expired is asked for once more by whoever presses, with the arguments that were shown, once", async () => {
+  const { chat, act, click, say, settle, clock, entries } = await asked({
+    approvals: NOT_THE_ASKER,
+  });
+  await click("a1", { kind: "edit", args: { name: "db" } }, "test:ana");
+  await settle();
+  await click("a1", { kind: "repeat" }, "test:bob");
+  await settle();
+  clock.now += 61 * 60_000;
+  await settle();
+  await click("a1", { kind: "repeat" }, "test:bob");
+  await say("ask again a1", "test:cy");
+  await settle();
+  expect(chat.cards()).toMatchObject([
+    { action: "a1", phase: "expired", repeat: { state: "asked", by: "bob" } },
+    {
+      action: "a2",
+      phase: "open",
+      args: { name: "db" },
+      approvers: "anyone in this thread except bob",
+    },
+  ]);
+  expect(chat.whispers()).toEqual([
+    "a1 hasn't expired. Only what nobody decided in time can be asked for again.",
+    "bob already asked for a1 again: decide on the new card.",
+  ]);
+  const started = (await entries()).filter(({ kind }) => kind === "run_started");
+  expect(started.at(-1)).toMatchObject({ repeats: "a1", principals: ["test:bob"] });
+  await click("a2", { kind: "approve" }, "test:ana");
+  await settle();
+  expect(act.runs).toEqual(["db"]);
+});
+
+const NOT_THE_ASKER = {
+  rules: [{ match: { tool: "act" }, decide: "ask" as const, requesterMayApprove: false }],
+};

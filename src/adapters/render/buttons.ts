@@ -82,6 +82,7 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "incident-update": (incident) => ({ kind: "incident", what: "update", incident }),
   "incident-resolve": (incident) => ({ kind: "incident", what: "resolve", incident }),
   "incident-severity": (incident) => ({ kind: "incident", what: "severity", incident }),
+  repeat: (action) => clickOf(action, NO_REVISION, { kind: "repeat" }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
@@ -309,7 +310,7 @@ function confirmed(card: ActionCard): Pick<Button, "confirm"> {
 }
 
 /** Below a card that is settled. */
-export function settledButtons({ action, revision, digest, undo, grant }: ActionCard): {
+export function settledButtons({ action, revision, digest, undo, grant, repeat }: ActionCard): {
   buttons: Button[];
   more: Button[];
 } {
@@ -320,7 +321,11 @@ export function settledButtons({ action, revision, digest, undo, grant }: Action
     grant?.isLeft === true
       ? [{ id: `wk:revoke:${action}`, label: "Revoke", style: "plain" } as const]
       : [];
-  return { buttons: [...revoking, ...undoing, detailsButton(action)], more: [] };
+  const repeating =
+    repeat?.state === "offered"
+      ? [{ id: `wk:repeat:${action}`, label: "Ask again", style: "plain" } as const]
+      : [];
+  return { buttons: [...revoking, ...undoing, ...repeating, detailsButton(action)], more: [] };
 }
 
 function detailsButton(action: string): Button {

@@ -237,8 +237,9 @@ export function standingOf(card: ActionCard): string {
 
 /** What became of it since: ` · granted the same: used 1 of 5, until 14:30 UTC · undone by a5`, or nothing. */
 export function undoWords(card: ActionCard): string {
-  const { undo } = card;
-  return grantedWords(card) + undoneWords(undo);
+  const { undo, repeat } = card;
+  const repeated = repeat?.state === "asked" ? ` · asked again by ${repeat.by}` : "";
+  return grantedWords(card) + undoneWords(undo) + repeated;
 }
 
 function undoneWords(undo: ActionCard["undo"]): string {

@@ -30,8 +30,8 @@ export function createBoard(thread: JournalKey) {
       else if (card.phase !== "running") unsettled.delete(card.action);
       const revised = before?.revision !== card.revision || before.phase !== "open";
       if (card.phase === "open" && revised) return "card";
-      // Who asked for the undo sees its card next.
-      if (same || card.undo?.state === "asked") return undefined;
+      // Who asked for the undo, or again, sees its card next.
+      if (same || card.undo?.state === "asked" || card.repeat?.state === "asked") return undefined;
       if (before === undefined) return "introduced";
       return before.phase === "approved" ? "continued" : "whole";
     },

@@ -74,7 +74,9 @@ const STYLES: Readonly<Partial<Record<ActionCard["phase"], Style>>> = {
 
 function standing(card: ActionCard, paint: Paint): string {
   const style = isSettled(card) ? undefined : STYLES[card.phase];
-  const offer = card.undo?.state === "offered" ? ` · undo ${card.action} takes it back` : "";
+  const undo = card.undo?.state === "offered" ? ` · undo ${card.action} takes it back` : "";
+  const offer =
+    card.repeat?.state === "offered" ? ` · ask again ${card.action} asks for the same` : undo;
   const stands = style === undefined ? standingOf(card) : paint(style, standingOf(card));
   return `${stands}${undoWords(card)}${offer}`;
 }

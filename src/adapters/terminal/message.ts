@@ -94,6 +94,7 @@ function replyTo({ id }: Button): string {
     case "edit":
     case "answer":
     case "undo":
+    case "repeat":
     case "break":
     case "revoke":
     case "quiet":

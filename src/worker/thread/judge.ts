@@ -1,5 +1,7 @@
 import { workKey } from "../../thread/work-keys.ts";
-import { type Action, isOpen } from "../../thread/action.ts";
+import type { Choice } from "../../core/entry.ts";
+import type { ReverseCall } from "../../core/tool-call.ts";
+import { type Action, askedCall, isOpen } from "../../thread/action.ts";
 import { checkEligible } from "../../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../../approvals/refusal.ts";
 import { briefArgs } from "../../adapters/render/phrases.ts";
@@ -63,7 +65,7 @@ async function learnClick(
     ? mayDo(ctx, account, right, { action, signal })
     : choice.kind === "break"
       ? mayBreak(ctx, account, action, signal)
-      : mayUndo(ctx, account, action, signal));
+      : mayAsk(ctx, account, askedBy(choice, action), signal));
   if (choice.kind !== "edit" || action === undefined) return { action, author };
   const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const edited =
@@ -96,14 +98,19 @@ async function mayDo(
   return { eligible: false, why };
 }
 
-/** Whoever may ask for the call that takes it back; what more it needs is asked on its card. @throws as `mayDo` */
-async function mayUndo(
+/** The call that the click asks for: what takes the action back, or the same once more. */
+function askedBy({ kind }: Choice, action: Action | undefined): ReverseCall {
+  const call = kind === "repeat" ? action && askedCall(action) : action?.reverse;
+  return call ?? { tool: "", args: {} };
+}
+
+/** Whoever may ask for that call; what more it needs is asked on its card. @throws as `mayDo` */
+async function mayAsk(
   ctx: ThreadContext,
   account: string,
-  action: Action | undefined,
+  { tool, args }: ReverseCall,
   signal: AbortSignal,
 ): Promise<Author> {
-  const { tool, args } = action?.reverse ?? { tool: "", args: {} };
   const decision = await permit(ctx, { run: "", call: "", tool, args, editor: account }, signal);
   return decision.kind === "deny"
     ? { eligible: false, why: decision.why }
