@@ -145,7 +145,7 @@ export const policyPart = defineSettings({
     ops: fromYaml(
       "ops",
       channel.optional(),
-      "The operations channel, such as `slack:T1:C0OPS` or `discord:1122:3344`: the bot has to be in it, and whoever reads it is told of every break-glass, also in private places.",
+      "The operations channel, such as `slack:T1:C0OPS` or `discord:1122:3344`: the bot has to be in it, and whoever reads it is told of every break-glass, and of what could be shown neither in its thread nor to who asked, also in private places.",
       { unset: "nobody is told" },
     ),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),

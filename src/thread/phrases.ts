@@ -175,6 +175,8 @@ export const notices = {
     "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
   elsewhere: (why: string, text: string) =>
     `I couldn't show this in its thread, so here it is. ${why}\n\n${text}`,
+  unseen: (what: string, thread: string, why: string) =>
+    `I couldn't show ${what} in ${thread}, nor to who asked. ${why}`,
   storeBack: (seconds: number) =>
     `My store did not answer for ${seconds} s, so nothing was done meanwhile. It is back.`,
   looking: (tool: string) =>

@@ -159,6 +159,26 @@ test("what its place refuses for good is told to who asked, and holds nothing ba
   expect((await stage.journal.read(KEY)).filter(({ kind }) => kind === "vote")).toEqual([]);
 });
 
+test("what who asked can't be told is told to the operations channel, without its words", async () => {
+  const { stage } = await slowStage({
+    tools: [fakeTool({ name: "quick", run: async () => ({ text: "a private thing" }) })],
+    showAfterMs: 5_000,
+    ops: "test:T1:ops",
+    refuse: () => {
+      throw archived();
+    },
+  });
+  await stage.say("run quick name=x");
+  await stage.settle();
+  expect((await stage.journal.read(KEY)).at(-1)).toMatchObject({
+    kind: "delivered",
+    instead: { to: "ops", why: "The channel is archived." },
+  });
+  const told = await stage.journal.read("ops:test:T1:ops");
+  expect(told).toMatchObject([{ text: expect.stringContaining("the answer of r1") }]);
+  expect(JSON.stringify(told)).not.toContain("private");
+});
+
 test("what can be shown to nobody is owed for ten minutes, and then holds nothing back", async () => {
   let isArchived = true;
   let now = Date.parse("2026-11-22T03:00:00Z");

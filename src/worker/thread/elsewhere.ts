@@ -1,11 +1,13 @@
 import type { MessageRef, View } from "../../adapters/adapter.ts";
 import { isBotError, messageOf } from "../../core/errors.ts";
+import { transportOf } from "../../core/journal-key.ts";
 import { cardOf } from "../../queries/cards.ts";
 import { outgoingOf } from "../../queries/outgoing.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
-import type { Shown } from "../../thread/drafts.ts";
+import { type Shown, shownId } from "../../thread/drafts.ts";
 import { notices } from "../../thread/phrases.ts";
 import type { Thread } from "../../thread/state.ts";
+import { OPS } from "../../team/ops.ts";
 import type { ThreadContext } from "./parts.ts";
 
 /** Whom nobody could tell: the place may be opened again so long, and then what comes after must not wait any more. */
@@ -32,6 +34,8 @@ export async function showElsewhere(
   const why = messageOf(error);
   const told = await tellAsker(ctx, view, undelivered, why);
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
+  if (await tellOps(ctx, undelivered, why))
+    return { ref: shown ?? NOWHERE, instead: { to: "ops", why } };
   if (ctx.now() - owedSince(undelivered) < OWED_MS) throw error;
   const { key } = ctx;
   ctx.log.error({ err: error, key, view: viewName }, "a message could be shown to nobody");
@@ -42,6 +46,25 @@ export async function showElsewhere(
 function shownIn(undelivered: Undelivered): ReadonlyMap<string, { ref: MessageRef }> | undefined {
   if (undelivered.kind === "incident") return undelivered.incident.shown;
   return undelivered.kind === "card" ? undelivered.action.shown : undefined;
+}
+
+/** Says what it is, and not what it says: that is for those who may read the thread. False: there is no such channel. */
+async function tellOps(
+  { key, adapter, parts }: ThreadContext,
+  undelivered: Exclude<Undelivered, { kind: "past" }>,
+  why: string,
+): Promise<boolean> {
+  const isItsOwn = transportOf(key) === OPS;
+  if (parts.ops === undefined || isItsOwn) return false;
+  const text = notices.unseen(nameOf(undelivered), adapter.link(key) ?? key, why);
+  return parts.ops.tell(`unseen ${key} ${shownId(undelivered)}`, parts.encoder.encode(text));
+}
+
+function nameOf(undelivered: Exclude<Undelivered, { kind: "past" }>): string {
+  if (undelivered.kind === "card") return `the card of ${undelivered.action.action}`;
+  if (undelivered.kind === "incident") return undelivered.incident.state.incident;
+  const { item } = undelivered;
+  return item.kind === "answer" ? `the answer of ${item.run.started.run}` : "a notice";
 }
 
 /** Undefined when there is nobody to tell, or they can't be told. */
