@@ -7,7 +7,7 @@ import { createFollower } from "./follow.ts";
 export const TEAM_FEEDBACK: JournalKey = "team:feedback";
 
 /** One person's newest word on one answer. */
-export type Word = Pick<
+type Word = Pick<
   Entry<"feedback">,
   "actor" | "at" | "thread" | "run" | "link" | "audience" | "helpful" | "reason"
 >;
