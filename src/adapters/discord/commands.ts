@@ -24,12 +24,16 @@ export function createCommands(parts: CommandParts) {
   const lookOut = ({ user, place }: Given) => parts.lookOut(accountOf(user.id), place);
 
   async function card(given: Given, wanted: string): Promise<RenderedMessage | string> {
-    const { cards } = await lookOut(given);
+    const seen = await lookOut(given);
+    const { cards } = seen;
     const [found, another] = cards.filter(
       (each) => idOf(each) === wanted || each.action === wanted.trim().toLowerCase(),
     );
     if (another !== undefined) return phrases.severalActions(another.action);
-    if (found !== undefined) return renderDetails(found);
+    if (found !== undefined) {
+      const [item] = await lines.items.cards({ ...seen, cards: [found] });
+      return withLink(renderDetails(found), item?.link);
+    }
     return phrases.noSuchAction(
       wanted,
       suggest(
@@ -95,3 +99,9 @@ export function createCommands(parts: CommandParts) {
 }
 
 const WORDS = ["ask", "status", "approvals", "incidents", "help"];
+
+/** With the address of the thread in which it is decided. */
+function withLink(told: RenderedMessage, url: string | undefined): RenderedMessage {
+  if (url === undefined) return told;
+  return { ...told, blocks: [...told.blocks, { kind: "small", inlines: [{ text: url, url }] }] };
+}

@@ -53,16 +53,19 @@ function didYouMean(meant: string | undefined): string {
 
 /** A message was added to an incident's timeline. */
 export function addedTo(incident: string): string {
-  return `I'm adding it to ${incident}; its thread shows how that went.`;
+  return `I'm adding it to ${incident}; the message's thread shows how that went.`;
 }
 
 export const WK_HELP = `/wk ask: opens a thread in this channel and answers there; in a thread it answers right here
+
 Only you see the answers of these:
 /wk status: model, tools, host, what waits and what runs
 /wk approvals: what waits for approval, where you may see it; choose one to see its details
 /wk incidents: open incidents
+
 These open a thread, as asking does:
 /wk incident open, update, resolve
+
 In a message's menu, under Apps: Investigate, Add to incident
 In a thread, mention me with “help” to see every command.`;
 

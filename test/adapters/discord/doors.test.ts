@@ -170,6 +170,7 @@ describe("/wk", () => {
     expect(choice).toMatchObject({ value: `${bot.key(thread)} a1` });
     await wk("approvals", { action: choice?.value ?? "" });
     expect(said().join("\n")).toContain('{"name":"web"}');
+    expect(last()).toContain(`/${bot.guild.id}/${thread.id}`);
     await wk("approvals", { action: "a9" });
     expect(last()).toContain("Did you mean a1?");
   });
