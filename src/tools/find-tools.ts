@@ -74,6 +74,7 @@ export function createFindTools(tools: readonly Tool[]): Tool<z.infer<typeof inp
     description: `Finds more tools, with their arguments, by what they do. ${USE_TOOL_SPEC.name} calls them. ${lists}`,
     input,
     effect: "read",
+    doing: ({ query }) => `Looking for a tool: ${query}`,
     ours: true,
     timeoutMs: 5_000,
     async run({ query }) {

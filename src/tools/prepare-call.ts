@@ -192,8 +192,9 @@ function headline(
 ): string | undefined {
   if (said === undefined) return undefined;
   // Of several servers it is said which: notifications hold this line alone.
-  const where = typeof instance === "string" ? ` (${instance})` : "";
-  return shortened(encode(exactText(oneLine(`${said}${where}`))), max);
+  const shown = (text: string) => encode(exactText(oneLine(text)));
+  const where = typeof instance === "string" ? ` ${shown(`(${instance})`)}` : "";
+  return shortened(shown(said), max - where.length) + where;
 }
 
 function headOf(tool: Tool, args: JsonObject, encode: Encode): Pick<Preview, "title" | "filled"> {

@@ -41,6 +41,7 @@ export function defineDiagnose<S>(
     input: z.strictObject({ ...instanceArgument(readers.endpoints) }),
     diagnoses: true,
     effect: "read",
+    doing: () => `Looking for what is wrong with ${system.kind}`,
     endpoints: {
       ...readers.endpoints,
       ...Object.fromEntries(
@@ -106,6 +107,7 @@ export function defineQuery<S>(
       ...instanceArgument(parts.endpoints),
     }),
     effect: "read",
+    doing: ({ sql }) => `Asking ${title}: ${sql}`,
     endpoints: parts.endpoints,
     timeoutMs: 30_000,
     run: ({ sql, explain, ...input }, ctx) =>

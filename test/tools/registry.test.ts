@@ -56,6 +56,14 @@ test("whatever changes something says on its card's first line what, in a senten
   expect(silent).toEqual([]);
 });
 
+test("every read says what it does while it runs; a question to people is shown itself", () => {
+  const silent = tools.filter(
+    ({ effect, title, doing, say }) =>
+      effect === "read" && title === undefined && doing === undefined && say === undefined,
+  );
+  expect(silent.map(({ name }) => name)).toEqual(["ask_user"]);
+});
+
 interface Named {
   name: string;
   before?: string | undefined;
@@ -101,9 +109,11 @@ test.each<[string, Partial<Tool<Named>>, string | undefined]>([
 
 test("that line says in which of several servers", async () => {
   const input = z.strictObject({ name: z.string(), instance: z.enum(["eu", "us"]) });
-  const changes = { input, title: () => "Restart web" };
+  const changes = { input, title: ({ name }: Named) => `Restart ${name}` };
   const { title } = await headOf(changes, { name: "web", instance: "eu" });
   expect(title).toBe("Restart web (eu)");
+  const long = await headOf(changes, { name: "x".repeat(300), instance: "eu" });
+  expect(long.title).toMatch(/^Restart x+… \(eu\)$/);
 });
 
 test("a secret is taken out of that line before it is cut, and what the program filled in is named", async () => {

@@ -39,6 +39,7 @@ export function createAlerts(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: () => "Reading the alerts in Alertmanager",
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ matchers: written, instance }, ctx) =>

@@ -21,6 +21,7 @@ export function createSilences(instances: Instances) {
       "Active and pending silences: those that hide most now first, then those that end soonest; then those that ended within the last day.",
     input: z.strictObject({ ...instanceArgument(instances) }),
     effect: "read",
+    doing: () => "Reading the silences in Alertmanager",
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ instance }, ctx) =>

@@ -20,6 +20,7 @@ export function createCostPerDay(tokens: () => TokenUse) {
       days: z.int().min(1).max(MAX_DAYS).default(7).describe("How many days, today included"),
     }),
     effect: "read",
+    doing: () => "Looking up what each day cost",
     timeoutMs: 15_000,
     async run({ days }, { asker }) {
       if (asker === undefined)

@@ -42,6 +42,7 @@ export function createDiagnose(endpoints: Endpoints) {
     input: z.strictObject({ ...instanceArgument(endpoints) }),
     diagnoses: true,
     effect: "read",
+    doing: () => "Looking for what is wrong with the containers",
     endpoints,
     timeoutMs: 45_000,
     run: (input, ctx) =>

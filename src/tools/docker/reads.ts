@@ -62,6 +62,7 @@ function createList(endpoints: Endpoints) {
       "Lists the containers of a Docker Engine or podman with state, restarts, health, image and ports, those in trouble first. docker_diagnose says what is wrong with them.",
     input: z.strictObject({ ...instanceArgument(endpoints) }),
     effect: "read",
+    doing: () => "Listing the containers",
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -91,6 +92,7 @@ function createInspect(endpoints: Endpoints) {
       "Shows one container of Docker or podman: state, image, command, restart policy, limits, mounts, networks, ports, health checks, and the names of its environment variables, never their values.",
     input: z.strictObject({ container: containerArgument, ...instanceArgument(endpoints) }),
     effect: "read",
+    doing: ({ container }) => `Looking at container ${container}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -161,6 +163,7 @@ function createLogs(endpoints: Endpoints) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ container }) => `Reading the logs of container ${container}`,
     endpoints,
     timeoutMs: 60_000,
     run: (input, ctx) =>
@@ -230,6 +233,7 @@ export function createStats(endpoints: Endpoints, { readingMs = READING_MS } = {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ container }) => `Looking at what ${container ?? "each container"} uses now`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -310,6 +314,7 @@ function createEvents(endpoints: Endpoints) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ container = "the containers" }) => `Reading what happened to ${container}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>

@@ -18,6 +18,7 @@ export function createFeedbackList(feedback: () => Feedback) {
       "Counts what people said of this program's answers, helpful or not, and shows the newest feedback with reasons and threads. Use its numbers as they are.",
     input: z.strictObject({}),
     effect: "read",
+    doing: () => "Counting what people said of answers",
     open: true,
     timeoutMs: 15_000,
     async run(_, { asker }) {

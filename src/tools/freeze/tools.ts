@@ -138,6 +138,7 @@ export function createFreezeList(freezing: () => Freezing): Tool {
     description: "Shows what is frozen now, until when, by whom and why.",
     input: z.strictObject({}),
     effect: "read",
+    doing: () => "Looking up what is frozen",
     ours: true,
     timeoutMs: TOOL_MS,
     async run(_, ctx) {

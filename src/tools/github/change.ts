@@ -27,6 +27,7 @@ export function createChange(forge: Forge) {
         .describe("#12, or a SHA"),
     }),
     effect: "read",
+    doing: ({ change, repository }) => `Reading ${change} of ${repository}`,
     endpoints: forge.endpoints,
     timeoutMs: 40_000,
     run: ({ repository, change }, ctx) =>

@@ -14,6 +14,7 @@ export function createChanges(forge: Forge) {
       "What changed in repositories around a time, the last change before it first: deployments with their status, releases, merged pull requests, commits, failed and deploying workflow runs. Without a repository: all that are configured.",
     input: z.strictObject({ repository: repositoryArgument(forge), ...aroundFields }),
     effect: "read",
+    doing: ({ repository }) => `Looking for what changed in ${repository}`,
     endpoints: forge.endpoints,
     timeoutMs: 60_000,
     run: ({ repository, ...times }, ctx) =>

@@ -32,6 +32,7 @@ export function createJobLog(forge: Forge) {
       run: runField.optional(),
     }),
     effect: "read",
+    doing: ({ repository }) => `Reading why a workflow of ${repository} failed`,
     endpoints: forge.endpoints,
     timeoutMs: 60_000,
     run: ({ repository, run }, ctx) =>

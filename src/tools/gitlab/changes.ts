@@ -149,6 +149,7 @@ export function createChanges(projects: Projects) {
       "What changed in projects of GitLab around a time, the last change before it first: deployments with their status, releases, merge requests, failed pipelines. Without a project: all that are configured.",
     input: z.strictObject({ project: projects.argument, ...aroundFields }),
     effect: "read",
+    doing: ({ project }) => `Looking for what changed in ${project}`,
     endpoints: projects.endpoints,
     timeoutMs: 60_000,
     run: ({ project, ...times }, ctx) =>

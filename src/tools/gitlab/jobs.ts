@@ -32,6 +32,7 @@ export function createJobLog(projects: Projects) {
       "Why a pipeline failed: its failed jobs, the errors in their log and the lines before the last one. Without pipeline: the newest that failed.",
     input: z.strictObject({ project: projects.argument, pipeline: z.int().min(1).optional() }),
     effect: "read",
+    doing: ({ project }) => `Reading why a pipeline of ${project} failed`,
     endpoints: projects.endpoints,
     timeoutMs: 60_000,
     run: (input, ctx) =>

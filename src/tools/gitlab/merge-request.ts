@@ -43,6 +43,7 @@ export function createMergeRequest(projects: Projects) {
       number: numberField,
     }),
     effect: "read",
+    doing: ({ number, project }) => `Reading merge request !${number} of ${project}`,
     endpoints: projects.endpoints,
     timeoutMs: 40_000,
     run: ({ project: written, number }, ctx) =>

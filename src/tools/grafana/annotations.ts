@@ -53,6 +53,7 @@ export function createAnnotations(endpoints: Instances) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ since }) => `Reading what was marked in Grafana since ${since}`,
     endpoints,
     timeoutMs: 40_000,
     run: ({ since, dashboard, tags, ...input }, ctx) =>

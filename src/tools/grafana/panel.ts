@@ -35,6 +35,7 @@ export function createPanel(endpoints: Instances) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ panel, dashboard }) => `Looking at panel ${panel} of dashboard ${dashboard}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>

@@ -29,6 +29,7 @@ export function createSearch(endpoints: Instances) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ words }) => `Looking for dashboards${words === undefined ? "" : ` of ${words}`}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -63,6 +64,7 @@ export function createPanels(endpoints: Instances) {
       "The panels of a dashboard with their ids and queries, and what its variables are set to.",
     input: z.strictObject({ dashboard: boardField, ...instanceArgument(endpoints) }),
     effect: "read",
+    doing: ({ dashboard }) => `Reading the panels of dashboard ${dashboard}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>

@@ -157,6 +157,7 @@ export function createStatus(
       server: z.enum(names).optional().describe("Which one. Not given: all."),
     }),
     effect: "read",
+    doing: () => "Trying the MCP servers",
     timeoutMs: LOOK_MS,
     async run({ server: only }, ctx) {
       const looked = servers.filter(({ name }) => only === undefined || name === only);

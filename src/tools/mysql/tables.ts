@@ -31,6 +31,7 @@ export function createTables(parts: DatabaseParts) {
       "Shows a MySQL or MariaDB server's largest tables with rows, data, indexes and unused space, tables without a primary key, and tables that are not InnoDB. Use it when a database grows, or replication falls behind.",
     input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
     effect: "read",
+    doing: () => "Looking at the tables in MySQL",
     endpoints: parts.endpoints,
     timeoutMs: 30_000,
     async run(input, ctx) {

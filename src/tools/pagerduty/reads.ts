@@ -40,6 +40,8 @@ export function createOncall({ endpoints, service }: Pagers) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ policy }) =>
+      `Looking up who is on call${policy === undefined ? "" : ` for ${policy}`}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -115,6 +117,8 @@ export function createIncidents({ endpoints, service }: Pagers) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ words }) =>
+      `Reading the incidents in PagerDuty${words === undefined ? "" : ` of ${words}`}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -204,6 +208,7 @@ export function createIncident({ endpoints, service }: Pagers) {
     description: "One incident of PagerDuty: state, who was paged and when, notes, alerts.",
     input: z.strictObject({ incident: incidentField, ...instanceArgument(endpoints) }),
     effect: "read",
+    doing: ({ incident }) => `Reading incident ${incident} in PagerDuty`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>

@@ -30,6 +30,7 @@ export function createStatements(parts: DatabaseParts) {
       ...instanceArgument(parts.endpoints),
     }),
     effect: "read",
+    doing: () => "Looking at the statements that cost PostgreSQL most",
     endpoints: parts.endpoints,
     timeoutMs: 30_000,
     async run(input, ctx) {

@@ -39,6 +39,7 @@ export function createTables(parts: DatabaseParts) {
       "Shows a PostgreSQL database's largest tables with dead rows and their last vacuum, tables that are read whole again and again, and large indexes that nothing uses. Use it when a database grows or gets slower.",
     input: z.strictObject({ ...instanceArgument(parts.endpoints) }),
     effect: "read",
+    doing: () => "Looking at the tables in PostgreSQL",
     endpoints: parts.endpoints,
     timeoutMs: 30_000,
     async run(input, ctx) {

@@ -43,6 +43,8 @@ export function createAlerts(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: ({ rule }) =>
+      rule === undefined ? "Reading the alerts of Prometheus" : `Reading the alert rule ${rule}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ rule, instance }, ctx) =>

@@ -52,6 +52,8 @@ export function createChanges(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: ({ at, match }) =>
+      `Looking for metrics that moved around ${at}${match === undefined ? "" : `: ${match}`}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ at: written, match, window, instance }, ctx) =>

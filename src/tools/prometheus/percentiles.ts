@@ -44,6 +44,7 @@ export function createPercentiles(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: ({ metric }) => `Asking Prometheus for the percentiles of ${metric}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ metric, by, window, at: written, instance }, ctx) =>

@@ -52,6 +52,7 @@ export function createSearch(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: ({ text }) => `Looking for metrics of ${text}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ text: written, instance }, ctx) =>

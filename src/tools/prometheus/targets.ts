@@ -31,6 +31,8 @@ export function createTargets(instances: Instances) {
       ...instanceArgument(instances),
     }),
     effect: "read",
+    doing: ({ match }) =>
+      `Looking at what Prometheus scrapes${match === undefined ? "" : `: ${match}`}`,
     endpoints: instances,
     timeoutMs: TOOL_TIMEOUT_MS,
     run: ({ match, instance }, ctx) =>

@@ -35,6 +35,7 @@ export function createDiagnose(endpoints: Readonly<Record<string, Endpoint>>) {
     input: z.strictObject({ ...instanceArgument(endpoints) }),
     diagnoses: true,
     effect: "read",
+    doing: () => "Looking for what is wrong with RabbitMQ",
     endpoints,
     timeoutMs: 30_000,
     async run(input, ctx) {

@@ -35,6 +35,7 @@ export function createDiagnose(
     input: z.strictObject({ ...instanceArgument(endpoints) }),
     diagnoses: true,
     effect: "read",
+    doing: () => "Looking for what is wrong with Redis",
     endpoints,
     timeoutMs: 30_000,
     async run(input, ctx) {

@@ -64,6 +64,8 @@ export function createIssues({ endpoints, open }: Trackers) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ query }) =>
+      `Reading the issues in Sentry${query === undefined ? "" : ` of ${query}`}`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>
@@ -136,6 +138,7 @@ export function createIssue({ endpoints, open }: Trackers) {
       ...instanceArgument(endpoints),
     }),
     effect: "read",
+    doing: ({ issue }) => `Reading issue ${issue} in Sentry`,
     endpoints,
     timeoutMs: TIMEOUT_MS,
     run: (input, ctx) =>

@@ -12,6 +12,7 @@ export function createActivateSkill(skills: readonly Skill[]) {
       "Gives a skill's instructions and the list of its files. Once in a thread is enough.",
     input: z.strictObject({ name: z.enum([...byName.keys()]) }),
     effect: "read",
+    doing: ({ name }) => `Reading the skill ${name}`,
     ours: true,
     timeoutMs: 10_000,
     async run({ name }) {

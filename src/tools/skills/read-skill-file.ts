@@ -19,6 +19,7 @@ export function createReadSkillFile(skills: readonly Skill[]) {
         .meta({ examples: ["references/checks.md"] }),
     }),
     effect: "read",
+    doing: ({ skill, path }) => `Reading ${path} of the skill ${skill}`,
     ours: true,
     timeoutMs: 10_000,
     async run({ skill, path }) {

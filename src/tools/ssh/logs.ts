@@ -45,6 +45,8 @@ export function createLogs(client: SshClient, which: Which) {
     description: `Reads the newest log lines of a systemd unit, or of a file below ${ROOT}, on another machine over SSH.`,
     input: z.strictObject({ server: which.server, ...LINES }),
     effect: "read",
+    doing: ({ server, unit, path }) =>
+      `Reading the log of ${unit ?? path ?? "the system"} on ${server}`,
     hostBound: true,
     kinds: { unit: "unit" },
     timeoutMs: 40_000,

@@ -34,6 +34,7 @@ export const readArtifact = defineTool<Input>({
     "Reads the full output of an earlier call of this thread whose result was cut: a range of its lines, or those that match an expression.",
   input,
   effect: "read",
+  doing: () => "Reading the rest of an earlier result",
   timeoutMs: 20_000,
   async run(wanted, ctx) {
     const bytes = await ctx.readArtifact(wanted.id);

@@ -41,11 +41,16 @@ export function createSurveyTools(place: Place): Tool[] {
     const { script, read } = createQuestions();
     return surveyOf(read(await place.run(input, script, ctx)));
   }
+  const machine = (input: Record<string, unknown>) => {
+    const { server } = input;
+    return typeof server === "string" ? server : place.title;
+  };
   const common = { effect: "read", hostBound: true, timeoutMs: 30_000 } as const;
   const overview = defineTool({
     ...common,
     diagnoses: true,
     name: `${place.prefix}_overview`,
+    doing: (input) => `Looking for what is wrong with ${machine(input)}`,
     summary: "finds what is wrong with a machine: processors, memory, disks, units, limits",
     description: `Finds what is wrong with ${place.title} now: processors, memory, disks and their waits, failed units, read-only disks, limits, kills for want of memory; then its load and who uses it. Use it first when a machine is slow or a service on it fails.`,
     input: z.strictObject({ ...place.which, host: hostArgument }),
@@ -58,6 +63,7 @@ export function createSurveyTools(place: Place): Tool[] {
   const processes = defineTool({
     ...common,
     name: `${place.prefix}_processes`,
+    doing: (input) => `Listing the processes of ${machine(input)}`,
     summary: "lists processes by what they use, or by name",
     description: `Lists processes of ${place.title} with user, age, state, memory and the cores that they use now; the greatest users first. Command lines are not shown: they may hold secrets.`,
     input: z.strictObject({
@@ -75,6 +81,7 @@ export function createSurveyTools(place: Place): Tool[] {
   const ports = defineTool({
     ...common,
     name: `${place.prefix}_ports`,
+    doing: (input) => `Listing the ports of ${machine(input)}`,
     summary: "lists the ports that a machine listens on, and who does",
     description: `Lists the TCP and UDP ports that ${place.title} listens on, with the process of each where it may be seen. Use it when a connection is refused.`,
     input: z.strictObject({ ...place.which, host: hostArgument }),
