@@ -53,7 +53,7 @@ describe("ask", () => {
     ]);
     expect(slip).toMatchObject({
       code: 1,
-      out: expect.stringContaining("Did you mean `disk_usage`"),
+      out: expect.stringContaining("Did you mean disk_usage?"),
     });
     expect(half).toMatchObject({ code: 1, out: expect.stringContaining("Usage: `undo a1`") });
     expect(plain).toMatchObject({ code: 1, out: expect.stringContaining("run disk_usage") });
