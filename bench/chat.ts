@@ -1,10 +1,11 @@
 import { parseArgs } from "node:util";
 import { RedisServer } from "../test/fakes/redis-server.ts";
 import { runTrials, type TrialPlan, type TrialReport } from "../test/trials/trials.ts";
+import { runWeather, type WeatherPlan } from "../test/trials/weather.ts";
 import { burst, type Load, type Loaded, measureLoad, spaced } from "./chat/load.ts";
 
 const USAGE = `Usage: npm run bench -- chat [options]
-  --trials N   mentions at least in the trials on each store (1000; 0: no trials)
+  --trials N   mentions at least in the trials on each store, and in bad weather on both platforms (1000; 0: no trials)
   --no-load    only the trials
   --seed S     who writes what and when processes die (default: drawn from the clock)
 `;
@@ -83,6 +84,7 @@ export async function printChat(args: readonly string[]): Promise<number> {
   for (const store of ["SQLite", "Redis"] as const) {
     failed += await printTrials({ mentions, store, seed, pace: 8 });
   }
+  failed += await printWeather({ mentions, seed, pace: 8 });
   return failed === 0 ? 0 : 1;
 }
 
@@ -158,6 +160,20 @@ async function printTrials(plan: TrialPlan): Promise<number> {
       `no failure in ${judged} mentions: fewer than ${bound} % are lost or doubled (3/N, 95 %)`,
     );
   } else print(evidence);
+  return failures.length;
+}
+
+async function printWeather(plan: WeatherPlan): Promise<number> {
+  const began = performance.now();
+  const { answered, commands, elsewhere, drops, failures, faults, warnings } =
+    await runWeather(plan);
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  print(`\nbad weather on Slack and Discord, seed ${plan.seed}, ${seconds} s`);
+  print(`${answered} messages, ${commands} commands; ${elsewhere} told to who asked, alone`);
+  print(`${sum(faults.values())} faults, ${drops} dropped connections`);
+  for (const [text, count] of warnings) print(`log, ${count} times: ${text}`);
+  for (const failure of failures) print(`FAILED ${failure}`);
+  if (failures.length === 0) print("nothing is lost, doubled or stuck");
   return failures.length;
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { runTrials } from "../trials/trials.ts";
+import { runWeather } from "../trials/weather.ts";
 
 /** `npm run bench -- chat` makes a thousand of each. */
 test.each(["SQLite", "Redis"] as const)(
@@ -13,3 +14,10 @@ test.each(["SQLite", "Redis"] as const)(
   },
   180_000,
 );
+
+test("on both platforms, refused, limited, cut off and unheard: nothing is lost, doubled or stuck", async () => {
+  const report = await runWeather({ mentions: 60, seed: 20261123, pace: 8 });
+  expect(report.failures).toEqual([]);
+  expect(report.answered + report.commands).toBe(60);
+  expect(report.elsewhere).toBeLessThan(20);
+}, 120_000);

@@ -38,6 +38,10 @@ test.each<[string, RegExp]>([
   ["team_access_not_granted", /administrators/],
   ["thread_not_found", /is gone/],
   ["unknown_method", /SLACK_API_URL/],
+  ["method_deprecated", /update Watchkeeper/],
+  ["no_permission", /slack-manifest\.yaml/],
+  ["ekm_access_denied", /suspended access/],
+  ["exchanged_trigger_id", /press again/],
   ["some_new_code", /^Slack refused chat\.postMessage \(some_new_code\)\.$/],
 ])("a refusal with %s says what to do", async (error, words) => {
   bot.slack.fail("chat.postMessage", { error });
@@ -109,6 +113,33 @@ test("whatever fails wherever, it is one of three errors, asked for once, and th
       skip(600_000);
     }
     await act();
+  }
+});
+
+/** What is said of a code that has no words of its own above, and whether the next message or place gets it too. */
+const MEANINGS: Readonly<Record<string, object>> = {
+  internal_error: { code: "PLATFORM_UNREACHABLE" },
+  fatal_error: { code: "PLATFORM_UNREACHABLE" },
+  service_unavailable: { code: "PLATFORM_UNREACHABLE" },
+  request_timeout: { code: "PLATFORM_UNREACHABLE" },
+  team_added_to_org: { code: "PLATFORM_UNREACHABLE" },
+  rate_limited: { code: "PLATFORM_RATE_LIMITED" },
+  message_limit_exceeded: { code: "PLATFORM_REFUSED", refused: undefined },
+  invalid_blocks_format: { code: "PLATFORM_REFUSED", refused: "content" },
+  restricted_action_thread_only_channel: { code: "PLATFORM_REFUSED", refused: "place" },
+  restricted_action_thread_locked: { code: "PLATFORM_REFUSED", refused: "place" },
+  restricted_action_non_threadable_channel: { code: "PLATFORM_REFUSED", refused: "place" },
+  thread_not_found: { code: "PLATFORM_REFUSED", refused: "place" },
+};
+
+test("every code means that Slack is away, asks to wait, or refuses this form, this place or this app", async () => {
+  const { botToken: token, apiUrl } = bot.slack;
+  const log = pino({ level: "silent" });
+  const api = createApi({ token, variable: "SLACK_BOT_TOKEN", apiUrl, log });
+  for (const [error, meaning] of Object.entries(MEANINGS)) {
+    bot.slack.fail("auth.test", { error });
+    const asked = api.ask("auth.test", (client) => client.auth.test());
+    await expect(asked, error).rejects.toMatchObject(meaning);
   }
 });
 

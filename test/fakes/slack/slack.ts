@@ -337,6 +337,11 @@ export class FakeSlack {
     this.#api.fail(method, fault);
   }
 
+  /** Takes back every fault. */
+  mend(): void {
+    this.#api.mend();
+  }
+
   set latencyMs(ms: number) {
     this.#world.settings.latencyMs = ms;
   }

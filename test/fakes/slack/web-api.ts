@@ -21,6 +21,7 @@ export interface WebApi {
   listen(): Promise<void>;
   close(): Promise<void>;
   fail(method: string, fault: Fault): void;
+  mend(): void;
   tokenState(state: string): void;
 }
 
@@ -205,6 +206,9 @@ export function createWebApi(world: World, sockets: Sockets, tokens: Tokens): We
     },
     fail(method, fault) {
       faults.push({ method, fault, left: fault.times ?? 1 });
+    },
+    mend() {
+      faults.length = 0;
     },
     tokenState(state) {
       tokenState = state;
