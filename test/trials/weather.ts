@@ -58,10 +58,13 @@ const CHANNELS = 8;
 const LATENCY_MS = 10;
 /** A fault at least so often, and a dropped connection. */
 const SPOIL_MS = { least: 10, most: 60 };
-const DROP_MS = { least: 2_000, most: 6_000 };
+/** A client that is dropped soon after it connected waits longer before the next time, up to half a minute. */
+const DROP_MS = { least: 8_000, most: 20_000 };
+/** Slack sends what was not acknowledged again at once, after 1 min and 5 min; here a twentieth. */
+const RETRIES_MS = [10, 3_000, 15_000];
 const PRESS_MS = 300;
 /** A limit, a refusal's minute and the wait for it are longer than this only together. */
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 90_000;
 
 /**
  * People write to one bot on both platforms, and approve what it asks, while requests are refused, limited or unanswered,
@@ -69,7 +72,11 @@ const PATIENCE_MS = 240_000;
  */
 export async function runWeather(plan: WeatherPlan): Promise<WeatherReport> {
   const random = seededRandom(plan.seed);
-  const slack = await FakeSlack.start({ seed: plan.seed, latencyMs: LATENCY_MS });
+  const slack = await FakeSlack.start({
+    seed: plan.seed,
+    latencyMs: LATENCY_MS,
+    retryDelaysMs: RETRIES_MS,
+  });
   const discord = await FakeDiscord.start({ seed: plan.seed });
   const model = await startEchoModel();
   const program = new Program({
