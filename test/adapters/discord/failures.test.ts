@@ -29,7 +29,7 @@ test.for<[fault: Fault, code: string, message: RegExp]>([
   [{ status: 404, code: 10008 }, "PLATFORM_REFUSED", /message is gone/],
   [{ status: 404, code: 10013 }, "PLATFORM_REFUSED", /no such account/],
   [{ status: 404, code: 10015 }, "PLATFORM_REFUSED", /since the click/],
-  [{ status: 404, code: 10062 }, "PLATFORM_REFUSED", /press again/],
+  [{ status: 404, code: 10062 }, "PLATFORM_REFUSED", /more than 3 s/],
   [{ status: 401, code: 50027 }, "PLATFORM_REFUSED", /15 min/],
   [{ status: 400, code: 40060 }, "PLATFORM_REFUSED", /already answered/],
   [{ status: 400, code: 50008 }, "PLATFORM_REFUSED", /50008/],
