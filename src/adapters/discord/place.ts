@@ -54,8 +54,3 @@ const EPOCH = 1_420_070_400_000;
 export function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + EPOCH;
 }
-
-/** The smallest id of things that came to be then or later. */
-export function firstIdAt(at: number): string {
-  return (BigInt(Math.max(0, Math.floor(at) - EPOCH)) << 22n).toString();
-}
