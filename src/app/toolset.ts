@@ -1,3 +1,4 @@
+import { policyWarnings } from "../approvals/policy.ts";
 import { join } from "node:path";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { checkPolicyNames, type Config } from "../config/config.ts";
@@ -62,7 +63,7 @@ export async function loadToolset(
   await refresh(fixed, live);
   const { tools, found } = listTools(config, fixed, live);
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
-  warnings.push(...shortSecrets(config, fixed));
+  warnings.push(...shortSecrets(config, fixed), ...policyWarnings(config.approvals));
   const unavailable = await unavailableIntegrations(values, parts);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));

@@ -98,9 +98,19 @@ function createTerms({ approver }: NameForms) {
         'With `ask`: `false`: its approval is for one call, and "the same for 30 minutes" is not offered.',
       unset: "`approvals.grants`",
     }),
-    escalation: filled.optional().meta({
-      description: "With `ask`: a text that says whom to turn to when too few people can approve.",
-      unset: "none",
+    escalation: z
+      .union([filled, z.array(approver).min(1, "is empty; leave it out instead")], {
+        error: "expected a list of accounts or groups, such as [slack:group:S0DUTY]",
+      })
+      .optional()
+      .meta({
+        description:
+          "With `ask`: accounts and groups that are mentioned when an action has waited for some time. That gives nobody the right to approve it. A text (as in 0.4) is only said when too few people can approve.",
+        unset: "none",
+      }),
+    escalateAfterMinutes: z.int().min(1).max(MAX_EXPIRY_MINUTES).optional().meta({
+      description: "With `escalation`: when that is, in minutes; less than `expiresInMinutes`.",
+      unset: "a quarter of `expiresInMinutes`",
     }),
   };
 }
@@ -122,7 +132,16 @@ function createRule(forms: NameForms) {
           say([key], `only a rule with decide: ask has this; this one says ${fields.decide}`);
         }
       }
-      const { approvers = [] } = fields;
+      const {
+        approvers = [],
+        escalation,
+        escalateAfterMinutes = 0,
+        expiresInMinutes = 60,
+      } = fields;
+      if (escalateAfterMinutes > 0 && !Array.isArray(escalation))
+        say(["escalateAfterMinutes"], "needs escalation: a list of accounts or groups");
+      if (escalateAfterMinutes >= expiresInMinutes)
+        say(["escalateAfterMinutes"], "is not before the action expires");
       const countable = approvers.length > 0 && !approvers.some(isGroup);
       if (countable && new Set(approvers).size < (fields.quorum ?? 1)) {
         say(["quorum"], "is more than the accounts under approvers, so it could never be reached");
@@ -248,6 +267,8 @@ export interface Ask {
   requesterMayApprove: boolean;
   /** Whom to turn to when too few people who may approve exist. */
   escalation: string | undefined;
+  /** Accounts and groups that are mentioned after so long. */
+  escalate?: { to: string[]; afterMinutes: number } | undefined;
   /** A rule has it typed what is approved. */
   confirm?: "typed" | undefined;
   /** False: an approval is for one call. */
@@ -297,8 +318,8 @@ export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision
   });
   // An allow rule did not ask; access did.
   if (found?.decide !== "ask") return plain;
-  const { approvers, quorum, expiresInMinutes, requesterMayApprove, escalation, confirm, grants } =
-    found;
+  const { approvers, quorum, expiresInMinutes, requesterMayApprove, confirm, grants } = found;
+  const escalate = escalationOf(found, plain);
   return {
     kind: "ask",
     byRule: true,
@@ -306,10 +327,21 @@ export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision
     quorum: quorum ?? plain.quorum,
     expiresInMinutes: expiresInMinutes ?? plain.expiresInMinutes,
     requesterMayApprove: requesterMayApprove ?? plain.requesterMayApprove,
-    escalation,
+    escalation: escalate?.to.join(", ") ?? found.escalation?.toString(),
+    ...(escalate !== undefined && { escalate }),
     ...(confirm !== undefined && { confirm }),
     ...(grants !== undefined && { grants }),
   };
+}
+
+/** Without a time of its own it comes before the first reminder. */
+function escalationOf(
+  { escalation, escalateAfterMinutes, expiresInMinutes }: Rule,
+  plain: Ask,
+): Ask["escalate"] {
+  if (!Array.isArray(escalation)) return undefined;
+  const quarter = Math.max(1, Math.floor((expiresInMinutes ?? plain.expiresInMinutes) / 4));
+  return { to: escalation, afterMinutes: escalateAfterMinutes ?? quarter };
 }
 
 /** Something in a policy that only the tools can confirm: a tool (`arg` undefined), or an argument of `tools`. */
@@ -385,4 +417,13 @@ function argumentsMatch(one: Rule, call: PolicyCall): boolean {
 
 function namesItsPlace({ match: { args = {} } }: Rule, kinds: Kinds): boolean {
   return Object.entries(args).some(([name, wanted]) => namesPlace(kinds[name], wanted));
+}
+
+/** What should be written otherwise, a sentence each: rules that escalate by a text, as up to 0.4. */
+export function policyWarnings({ rules }: ApprovalPolicy): string[] {
+  return rules.flatMap(({ escalation }, index) =>
+    typeof escalation === "string"
+      ? `approvals.rules[${index}].escalation is a text, so nobody is mentioned. List accounts or groups there.`
+      : [],
+  );
 }

@@ -166,6 +166,8 @@ export const appends = {
         digest: z.string(),
       })
       .optional(),
+    /** Accounts and groups that are mentioned if it still waits then, ms since 1970. They may approve it only as `approvers` says. */
+    escalation: z.strictObject({ to: z.array(z.string()), at: count }).optional(),
     /** The action whose grant covers it. */
     granted: z.string().optional(),
   }),

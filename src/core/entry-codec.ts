@@ -45,7 +45,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   above: { version: 1 },
   assistant: { version: 3 },
   gate: { version: 1 },
-  action_proposed: { version: 5 },
+  action_proposed: { version: 6 },
   vote: { version: 3 },
   action_closed: { version: 2 },
   tool_started: { version: 4 },

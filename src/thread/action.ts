@@ -30,6 +30,8 @@ export class Action {
   barred: string[] = [];
   readonly told = new Set<string>();
   warned: Warned = "no";
+  /** Those whom its rule names were told that it waits. */
+  escalated = false;
   /** What ends it, once anything does; `recorded` when an `action_closed` says so. */
   closed:
     | {

@@ -5,7 +5,7 @@ import { summaryDueAt } from "./digest.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { firstPast } from "./live-notices.ts";
-import { type Waiting, waitingIn } from "./waiting.ts";
+import { escalationTime, type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,
   absenceOf,
@@ -54,6 +54,8 @@ export type Step =
   | { do: "tell"; untold: Untold }
   | { do: "hint"; key: string; message: Entry<"message"> }
   | { do: "warn"; waiting: Waiting }
+  /** It has waited for so long that others are told. */
+  | { do: "escalate"; action: Action }
   | { do: "lapse"; call: Call }
   | { do: "close"; action: Action }
   /** What an older version asked for without naming its machine. */
@@ -346,6 +348,7 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
     if (isDue) return { do: "warn", waiting };
   }
   for (const action of thread.live) {
+    if (now >= escalationTime(action)) return { do: "escalate", action };
     if (action.closed !== undefined && !action.closed.recorded) return { do: "close", action };
     // One that nobody pressed. A press is judged first: it may be a deny.
     const isNameless = machines !== undefined && namesNoMachine(action, machines.isBound);
@@ -416,7 +419,7 @@ function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
 function nextTime(thread: Thread, situation: Scene): number | undefined {
   const open = [...thread.live].filter(isOpen);
   const times = [
-    ...open.flatMap((action) => [action.proposal.expiresAt, endOfEditing(action)]),
+    ...open.flatMap((each) => [each.proposal.expiresAt, endOfEditing(each), escalationTime(each)]),
     ...grantsIn(thread).map(({ until }) => until),
     ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
     ...waitingIn(thread).map(({ warnAt, expiresAt }) => Math.min(warnAt, expiresAt)),

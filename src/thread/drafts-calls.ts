@@ -19,7 +19,9 @@ import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &
   Pick<Entry<"action_proposed">, "preview" | "approvers" | "quorum" | "barred" | "expiresAt"> &
-  Partial<Pick<Entry<"action_proposed">, "confirm" | "breakable" | "offer" | "granted">>;
+  Partial<
+    Pick<Entry<"action_proposed">, "confirm" | "breakable" | "offer" | "granted" | "escalation">
+  >;
 
 /** What becomes of a call that nobody was asked about yet. */
 export type Proposal =

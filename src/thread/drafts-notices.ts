@@ -3,7 +3,7 @@ import type { Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
-import { approversAsked, askersOf } from "./mentions.ts";
+import { approversAsked, askersOf, mayAllApprove, mentionable } from "./mentions.ts";
 import * as phrases from "./phrases.ts";
 import { clickAnswers } from "./click-phrases.ts";
 import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
@@ -46,6 +46,14 @@ export function warningNotice({ of, lastAt, expiresAt }: Waiting, now: number): 
   const id = now < lastAt ? noticeId.halfway(warns) : noticeId.expiring(warns);
   const mentions = isAction ? approversAsked(of) : [];
   return notice(id, text, { warns, ...mentioning(mentions) });
+}
+
+/** Those whom the rule names are told that it waits; gone once it waits no more. */
+export function escalationNotice(action: Action): Notice {
+  const { action: warns, proposal } = action;
+  const mentions = mentionable(proposal.escalation?.to ?? []);
+  const text = phrases.escalated(action, mayAllApprove(proposal, mentions));
+  return notice(noticeId.escalated(warns), text, { warns, ...mentioning(mentions) });
 }
 
 /** It is approved, and a freeze holds it; gone once it waits no more. */

@@ -19,6 +19,7 @@ import type { Author } from "./click-rights.ts";
 import { clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
 import {
   awaitingNotice,
+  escalationNotice,
   type Hint,
   hintDrafts,
   type Seen,
@@ -121,6 +122,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       around.thread.assents.has(message.id) ? hintDrafts(message, facts, around) : undefined,
     tell: ({ untold }, around) => [untoldNotice(untold, around)],
     warn: ({ waiting }, { now }) => [warningNotice(waiting, now)],
+    escalate: ({ action }) => [escalationNotice(action)],
     lapse: ({ call }) => lapsedDrafts(call),
     close: ({ action }, around) => closedDrafts(action, around),
     renew: ({ action }) => [namelessDraft(action)],

@@ -78,6 +78,8 @@ export const noticeId = {
   waits: (call: string) => `waits:${call}`,
   halfway: (waiting: string) => `halfway:${waiting}`,
   expiring: (waiting: string) => `expiring:${waiting}`,
+  /** Others than its approvers are told that an action waits. */
+  escalated: (action: string) => `escalated:${action}`,
   /** Tells who asked for an action what was decided of this revision. */
   decided: (action: string, revision: number) => `decided:${action}.${revision}`,
   expired: (waiting: string) => `expired:${waiting}`,

@@ -55,7 +55,12 @@ function applyVerdict(
 
 /** The people were told that an action or a question is about to expire. */
 function markWarned(thread: Thread, notice: Entry<"notice">, id: string): void {
-  const waiting = thread.actions.get(id) ?? findCall(thread, id);
+  const action = thread.actions.get(id);
+  if (action !== undefined && notice.id === noticeId.escalated(id)) {
+    action.escalated = true;
+    return;
+  }
+  const waiting = action ?? findCall(thread, id);
   if (waiting !== undefined) waiting.warned = notice.id === noticeId.halfway(id) ? "once" : "last";
 }
 

@@ -32,3 +32,13 @@ export function mentionable(references: readonly string[]): string[] {
   const byPlatform = Map.groupBy(new Set(references), (reference) => reference.split(":")[0]);
   return [...byPlatform.values()].flatMap((some) => some.slice(0, MAX_MENTIONS));
 }
+
+/** The rule names each of these as an approver, too, and nothing bars them. */
+export function mayAllApprove(
+  { approvers, barred }: Action["proposal"],
+  references: readonly string[],
+): boolean {
+  if (approvers.kind === "anyone") return false;
+  const named = approvers.accounts.flatMap(({ account, groups }) => groups ?? [account]);
+  return references.every((each) => named.includes(each) && !barred.includes(each));
+}

@@ -236,10 +236,24 @@ export function frozen({ action, proposal }: Action, freeze: string): string {
 }
 
 /** `leftMs`: until it expires. */
-export function actionExpires({ action, proposal, votes }: Action, leftMs: number): string {
+export function actionExpires(of: Action, leftMs: number): string {
+  const { action, proposal } = of;
+  return `${action} (${proposal.tool}) expires in ${formatMinutes(leftMs)}. It needs ${missingOf(of)}.`;
+}
+
+/** To whom the rule escalates. `mayApprove`: it names them all as approvers too. */
+export function escalated(action: Action, mayApprove: boolean): string {
+  const { proposal, openedAt } = action;
+  const waited = formatMinutes((proposal.escalation?.at ?? openedAt) - openedAt);
+  const who = mayApprove
+    ? "You can approve or deny it."
+    : "Please find somebody who may: the card says who. This message gives nobody that right.";
+  return `${action.action} (${proposal.tool}) has waited for ${waited}. It needs ${missingOf(action)}. ${who}`;
+}
+
+function missingOf({ proposal, votes }: Action): string {
   const missing = proposal.quorum - votes.filter(({ approve }) => approve).length;
-  const needs = missing === 1 ? "1 more approval" : `${missing} more approvals`;
-  return `${action} (${proposal.tool}) expires in ${formatMinutes(leftMs)}. It needs ${needs}.`;
+  return missing === 1 ? "1 more approval" : `${missing} more approvals`;
 }
 
 /** `leftMs`: until it expires. */

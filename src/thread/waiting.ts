@@ -50,3 +50,9 @@ export const QUESTION_MS = 60 * 60_000;
 export function questionExpiry({ at, asks }: Entry<"notice">): number {
   return asks?.expiresAt ?? at + QUESTION_MS;
 }
+
+/** When those whom its rule names are told that an action waits, ms since 1970; Infinity: never, or no more. */
+export function escalationTime(action: Action): number {
+  const waits = isOpen(action) && !isApproved(action) && !action.escalated;
+  return waits ? (action.proposal.escalation?.at ?? Infinity) : Infinity;
+}

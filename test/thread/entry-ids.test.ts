@@ -54,6 +54,7 @@ test("journals of every version have these ids", () => {
     "waits:x",
     "halfway:x",
     "expiring:x",
+    "escalated:x",
     "decided:x.2",
     "expired:x",
     "frozen:x:2",

@@ -143,3 +143,34 @@ test("what expired is asked for once more by whoever presses, with the arguments
 const NOT_THE_ASKER = {
   rules: [{ match: { tool: "act" }, decide: "ask" as const, requesterMayApprove: false }],
 };
+
+test.each([
+  ["slack:group:DUTY", /has waited for 10 minutes\. It needs 1 more approval\. Please find/],
+  ["slack:group:SRE", /^a1 .act. has waited for 10 minutes\. .*You can approve or deny it\.$/],
+])(
+  "%s is mentioned once when an action has waited, and promised no more than it may",
+  async (to, told) => {
+    const chat = createChat({ groups: { "slack:group:SRE": ["test:bob"] } });
+    const rule = {
+      match: { tool: "act" },
+      decide: "ask" as const,
+      approvers: ["slack:group:SRE"],
+      escalation: [to],
+      escalateAfterMinutes: 10,
+    };
+    const { clock, settle, parts, click } = await asked({ chat, approvals: { rules: [rule] } });
+    clock.now += 9 * 60_000;
+    await settle();
+    expect(chat.notices()).toEqual([]);
+    clock.now += 2 * 60_000;
+    await settle();
+    await workerOf(parts, chat.adapter).work(KEY);
+    expect(chat.notices()).toMatchObject([{ text: expect.stringMatching(told), mentions: [to] }]);
+    clock.now += 20 * 60_000;
+    await settle();
+    expect(chat.notices().at(-1)?.text).toContain("expires in 29 minutes");
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    expect(chat.notices().filter(({ text }) => text.includes("has waited"))).toEqual([]);
+  },
+);

@@ -130,6 +130,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
       ...terms,
       ...(glass !== undefined && { breakable: true }),
       ...(granted !== undefined && { granted: granted.of.action }),
+      ...escalationOf(asked, from),
     },
     reason,
     place,
@@ -143,6 +144,12 @@ function isBeyondApps({ thread, parts }: ThreadContext, { run, tool, args }: Cal
   return (
     isApps && dispatcher.find(tool) !== undefined && dispatcher.effectOf(tool, args) !== "read"
   );
+}
+
+function escalationOf({ escalate }: Ask, from: number): Pick<Card, "escalation"> {
+  if (escalate === undefined) return {};
+  const { to, afterMinutes } = escalate;
+  return { escalation: { to, at: from + afterMinutes * 60_000 } };
 }
 
 /** Times are meant by the asker's clock. */
@@ -280,6 +287,7 @@ export async function proposeEdit(
       ...rule,
       preview,
       expiresAt: previous.expiresAt,
+      ...(previous.escalation !== undefined && { escalation: previous.escalation }),
       ...terms,
       // What was asked for in words of its own stays so.
       ...(terms.confirm === undefined &&
