@@ -229,6 +229,16 @@ export type Outgoing =
 
 export type Answer = Extract<Outgoing, { kind: "answer" }>;
 
+/** What a person wrote in another place of the thread. */
+export interface Quoted {
+  name: string;
+  /** Where they wrote it: `Slack`. */
+  platform: string;
+  text: string;
+  /** The names of what came with it. */
+  files: readonly string[];
+}
+
 export interface CallOutput {
   result: CallResult;
   /** The whole text; secrets are removed. */
@@ -331,6 +341,11 @@ export interface View {
   earlier?(before: string, after?: string): Promise<Earlier>;
   /** The message's address for people. Left out where messages have none: then no thread is summed up either. */
   linkTo?(ref: MessageRef): string | undefined;
+  /**
+   * Shows what somebody wrote in another place of the thread, as theirs and not as the bot's; nothing in it pings or links.
+   * `shown`: it stands there in that message, which is edited. Left out where a thread has no other place.
+   */
+  quote?(said: Quoted, delivery: Delivery, shown?: MessageRef): Promise<MessageRef>;
   /** Deletes a message that another worker delivered as well. */
   delete(ref: MessageRef): Promise<void>;
 }
@@ -347,7 +362,7 @@ export interface Adapter {
   /** Undefined when this process cannot show that journal, as before the platform is connected. */
   view(key: JournalKey): View | undefined;
   /**
-   * Who may read along: undefined for everyone who can reach the bot, else the name of the private place, such as
+   * Who may read along a thread, or in a channel: undefined for everyone who can reach the bot, else the name of the private place, such as
    * `slack:T1:C7`, the same for all its threads.
    */
   audience(key: JournalKey): Promise<string | undefined>;
@@ -356,7 +371,7 @@ export interface Adapter {
    * that belongs to none those that the account is a member of. `all`: to whoever has the store anyway.
    */
   tenants(key: JournalKey, account: string): Promise<readonly string[] | "all">;
-  /** What people call the place that the thread is in, such as `#ops`; undefined where it has no name. May throw. */
+  /** What people call the place that the thread is in, or a channel, such as `#ops`; undefined where it has no name. May throw. */
   placeName?(key: JournalKey): Promise<string | undefined>;
   /** The channel that the thread is in, such as `slack:T1:C1`; a place without channels is its own. May throw as `people`. */
   channel(key: JournalKey): Promise<string>;

@@ -40,6 +40,7 @@ import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createOps } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
+import { createMirroring, routed } from "./mirrors.ts";
 import { createOverview } from "./overview.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
@@ -123,17 +124,22 @@ interface Lending {
   wake(key: JournalKey): void;
   ending: AbortController;
   config: Pick<Config, "budgets">;
+  adapters: ReadonlyMap<string, Adapter>;
 }
 
-type Lent = Pick<ToolParts, "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing">;
+type Lent = Pick<
+  ToolParts,
+  "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing" | "mirroring"
+>;
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, wake, ending, config }: Lending,
+  { journal, freezes, outgoing, encode, wake, ending, config, adapters }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
   const ledger = createLedger(journal, encode, { wake });
+  const mirroring = createMirroring(journal, adapters);
   return {
     ledger: () => ledger,
     tokens: () => ({
@@ -144,6 +150,7 @@ function lend(
     network: () => outgoing,
     stopped: ending.signal,
     freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
+    mirroring: () => mirroring,
   };
 }
 
@@ -158,7 +165,12 @@ async function loadTools(
     const toolForms = createToolForms(journal);
     const secrets = openSecrets(config, journal);
     const team = { forms: () => toolForms, secrets: () => secrets };
-    const toolset = await loadToolset(config, { ...lent, ...team, launch: createLaunch() });
+    const toolset = await loadToolset(config, {
+      ...lent,
+      ...team,
+      launch: createLaunch(),
+      platforms: config.platforms,
+    });
     logWarnings(log, toolset);
     return toolset;
   } catch (error) {
@@ -177,7 +189,10 @@ async function forecast(
   const call = threads.run.direct(reading.command, new Thread());
   if (call.kind !== "call") return undefined;
   const requesters = [{ account, membership: "member" as const, groups: [] }];
-  const { kind: decision } = await decideByRules(threads, call, { requesters, channel });
+  const { kind: decision } = await decideByRules(threads, call, {
+    requesters,
+    channels: [channel],
+  });
   return { effect: threads.dispatcher.effectOf(call.tool, call.args), decision };
 }
 
@@ -219,14 +234,14 @@ export async function assemble(
   const outgoing = createNetwork({ allow, local });
   const ending = new AbortController();
   const wake = (key: JournalKey) => wakeups.wake(key);
-  const lent = lend({ journal, freezes, outgoing, encode, wake, ending, config }, () => tools);
+  /** By the first part of the keys of their journals. */
+  const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
+  const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters };
+  const lent = lend(held, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
   const { tools, run, read, status } = toolbox;
   const overview = createOverview(config, lent, { journal, status, encode });
-  const adapters = new Map<string, Adapter>();
-  /** By the first part of the keys of their journals. */
-  const handlers = new Map<string, KeyHandler>();
   const wakeups = await createWakeups(config, {
     due: () => worker.due(config.host),
     isShared: (kind) => handlers.get(kind)?.isShared !== false,
@@ -255,6 +270,7 @@ export async function assemble(
   const whyNot = whyNotPrepared(dispatcher, encode);
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
   const inbox = createInbox({ journal, read, encoder, wake, placeOf: placeIn(adapters) });
+  const queries = createQueries(journal, tools, encode, { ...threads, whyNot });
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 
@@ -268,8 +284,7 @@ export async function assemble(
   }
 
   return {
-    inbox,
-    queries: createQueries(journal, tools, encode, { ...threads, whyNot }),
+    ...routed({ inbox, queries }, config, journal),
     overview,
     tenants: createTenants(journal),
     encode,

@@ -56,6 +56,10 @@ export function readText(text: string): Reading {
       return readFreeze(rest, typed);
     case "unfreeze":
       return readName(word, rest, typed);
+    case "mirror":
+      return readMirror(rest, typed);
+    case "unmirror":
+      return rest === "" ? toolCall("unmirror", {}) : proseOr(typed, word);
     case "freezes":
       return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
     case "feedback":
@@ -203,6 +207,14 @@ function readMcp(rest: string, typed: boolean): Reading {
   const [, server, tool] = /^accept\s+(\S+)\s+(\S+)$/i.exec(rest) ?? [];
   if (server === undefined || tool === undefined) return proseOr(typed, "mcp");
   return toolCall("mcp_accept", { server, tool });
+}
+
+/** `mirror to` and a channel as configurations name it; anything else is prose. */
+function readMirror(rest: string, typed: boolean): Reading {
+  const [, channel] = /^to\s+([a-z]+:[a-z0-9]+:[a-z0-9]+)$/i.exec(rest) ?? [];
+  return channel === undefined
+    ? proseOr(typed || /^to\s+(?:slack|discord):/i.test(rest), "mirror")
+    : toolCall("mirror", { to: channel });
 }
 
 const UNTIL =

@@ -26,6 +26,8 @@ export const USAGE = {
   unfreeze: ["unfreeze prod"],
   freezes: ["freezes"],
   feedback: ["feedback"],
+  mirror: ["mirror to discord:<server>:<channel>", "mirror to slack:<workspace>:<channel>"],
+  unmirror: ["unmirror"],
   deny: ["deny a1", "deny a1 because <reason>"],
   settle: ["settle a1 happened", "settle a1 not-happened because <reason>"],
   edit: ['edit a1 {"name": "value"}'],

@@ -255,7 +255,11 @@ export const appends = {
     reason: z.string().optional(),
   }),
   /** From here on the thread is shown there too: a place by the key that its own journal would have. */
-  view_added: z.strictObject({ view: z.string() }),
+  view_added: z.strictObject({
+    view: z.string(),
+    /** The channel of that place (`Adapter.channel`). */
+    channel: z.string().optional(),
+  }),
   /** It is shown there no more. */
   view_removed: z.strictObject({ view: z.string() }),
   notice: z.strictObject({

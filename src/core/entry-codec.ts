@@ -52,7 +52,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   tool_finished: { version: 4 },
   grant_revoked: { version: 1 },
   settled: { version: 1 },
-  view_added: { version: 1 },
+  view_added: { version: 2 },
   view_removed: { version: 1 },
   notice: { version: 5 },
   delivered: { version: 2 },

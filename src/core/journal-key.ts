@@ -20,6 +20,12 @@ export function tenantOf(key: string): string | undefined {
   return tenant === "dm" ? undefined : `${transport}:${tenant}`;
 }
 
+/** The name of its platform, for people: `Slack`. */
+export function platformName(key: JournalKey): string {
+  const transport = transportOf(key);
+  return transport.slice(0, 1).toUpperCase() + transport.slice(1);
+}
+
 /** The transport whose view shows this journal, such as `terminal`. */
 export function transportOf(key: JournalKey): string {
   return key.slice(0, key.indexOf(":"));

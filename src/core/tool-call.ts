@@ -1,4 +1,5 @@
 import type { ArtifactRef, Effect, FileRef, JsonObject, Outcome } from "./entry.ts";
+import type { JournalKey } from "./journal-key.ts";
 import type { Finding, Gap } from "./finding.ts";
 
 /** A call as it would be run: checked, with its arguments pinned. */
@@ -22,6 +23,11 @@ export interface ReverseCall {
   args: JsonObject;
 }
 
+/** A place that shows the thread from here on, or no more: named by the key that its own journal would have. */
+export type ViewChange =
+  | { kind: "view_added"; view: JournalKey; channel: string }
+  | { kind: "view_removed"; view: string };
+
 /** How a call that was run here ended, safe to store and show. */
 export interface ToolResult {
   outcome: Outcome;
@@ -38,5 +44,7 @@ export interface ToolResult {
   verifyAfterMs?: number | undefined;
   /** That it was done is to be marked (`Tool.mark`). */
   marks?: true | undefined;
+  /** Only of what is done. */
+  view?: ViewChange | undefined;
   ms: number;
 }

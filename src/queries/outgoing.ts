@@ -1,8 +1,10 @@
-import type { CallResult, Notice, Outgoing, Progress } from "../adapters/adapter.ts";
+import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/adapter.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
-import type { JournalKey } from "../core/journal-key.ts";
+import { type JournalKey, platformName, tryJournalKey } from "../core/journal-key.ts";
+import { capText } from "../core/text.ts";
+import { exactText } from "../security/sanitize.ts";
 import { addressesIn, type LinkRule } from "../core/links.ts";
 import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
@@ -11,6 +13,7 @@ import {
   givenArgs,
   type Call,
   type OutboxItem,
+  type Quote,
   refOf,
   type Run,
   type Thread,
@@ -133,6 +136,19 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
   const said = doing !== undefined && { doing: encode(doing) };
   return [{ call: call.call, tool: call.tool, args, ...said, ...ended }];
 }
+
+/** What somebody said in another place, as it is shown: theirs, and nothing more. */
+export function quotedOf({ actor, text, files }: Quote, encode: Encode): Quoted {
+  const key = tryJournalKey(actor.account);
+  return {
+    name: encode(exactText(capText(actor.name, MAX_NAME))),
+    platform: key === undefined ? "elsewhere" : platformName(key),
+    text: encode(text),
+    files: files.map((file) => encode(exactText(capText(file, MAX_NAME)))),
+  };
+}
+
+const MAX_NAME = 80;
 
 /** That the call runs, as people are told. */
 export function begunOf(each: Call): Progress {

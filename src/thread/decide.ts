@@ -4,6 +4,7 @@ import type { ModelRun } from "./model-run.ts";
 import { summaryDueAt } from "./digest.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
+import { owedQuote } from "./fold-views.ts";
 import { firstPast } from "./live-notices.ts";
 import { escalationTime, type Waiting, waitingIn } from "./waiting.ts";
 import {
@@ -25,6 +26,7 @@ import {
   type ShownIncident,
   type LiveNotice,
   type PendingPost,
+  type Quote,
   type Run,
   talkingRuns,
   grantsIn,
@@ -38,6 +40,7 @@ export type Undelivered =
   | { kind: "card"; action: Action }
   | { kind: "incident"; incident: ShownIncident }
   | { kind: "item"; item: OutboxItem }
+  | { kind: "quote"; quote: Quote }
   | { kind: "past"; live: LiveNotice };
 
 /**
@@ -50,6 +53,8 @@ export type Step =
   | { do: "deliver"; key: string; view: string; undelivered: Undelivered }
   /** A long thread has been quiet for a while, and what it came to is not in its summary. */
   | { do: "sum"; key: string; view: string }
+  /** The journal of a view's own place is to point here, or no more. */
+  | { do: "link"; key: string; view: string; isOver: boolean }
   | { do: "judge"; key: string; click: Entry<"click"> }
   | { do: "tell"; untold: Untold }
   | { do: "hint"; key: string; message: Entry<"message"> }
@@ -195,9 +200,15 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
 
 /** The oldest thing owed to each view; one at a time, so that a thread reads in order. */
 function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
+  // Nobody can answer in a place before what is said there comes here.
+  for (const [view, link] of thread.links) {
+    const key = workKey.view(view);
+    if (link !== "open" && !busy.has(key))
+      return { do: "link", key, view, isOver: link === "closing" };
+  }
   for (const view of thread.views) {
     const key = workKey.view(view);
-    if (busy.has(key)) continue;
+    if (busy.has(key) || thread.links.get(view) === "opening") continue;
     const undelivered = nextUndelivered(thread, view);
     if (undelivered !== undefined) return { do: "deliver", key, view, undelivered };
   }
@@ -278,6 +289,9 @@ function nextUndelivered(thread: Thread, view: string): Undelivered | undefined 
     }
     break; // items are kept in order
   }
+  const said = owedQuote(thread, view);
+  if (said !== undefined && (oldest === undefined || said.seq < oldest.seq))
+    oldest = { seq: said.seq, owed: { kind: "quote", quote: said.quote } };
   if (oldest !== undefined) return oldest.owed;
   const live = firstPast(thread, view);
   return live && { kind: "past", live };

@@ -1,6 +1,6 @@
 import { type Action, carrierOf, type Grant, isOpen } from "./action.ts";
 import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
-import type { PreparedCall, ReverseCall, ToolResult } from "../core/tool-call.ts";
+import type { PreparedCall, ReverseCall, ToolResult, ViewChange } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
@@ -151,7 +151,19 @@ export function finishedDraft(
 
 export function finishedDrafts(
   call: Call,
-  { outcome, text, ms, artifacts, files, findings, gaps, undo, verifyAfterMs, marks }: ToolResult,
+  {
+    outcome,
+    text,
+    ms,
+    artifacts,
+    files,
+    findings,
+    gaps,
+    undo,
+    verifyAfterMs,
+    marks,
+    view,
+  }: ToolResult,
 ): Draft<AppendKind>[] {
   const finished = {
     ...finishedDraft(call, outcome, text),
@@ -164,7 +176,14 @@ export function finishedDrafts(
     ...(marks !== undefined && { marks }),
     ...(undo !== undefined && { undo }),
   };
-  return outcome === "unknown" ? [finished, unknownNotice(call, text)] : [finished];
+  if (outcome === "unknown") return [finished, unknownNotice(call, text)];
+  return view === undefined ? [finished] : [finished, viewDraft(view)];
+}
+
+function viewDraft(change: ViewChange): Draft<"view_added" | "view_removed"> {
+  const { kind, view } = change;
+  const id = kind === "view_added" ? entryId.viewAdded(view) : entryId.viewRemoved(view);
+  return { id, ...change };
 }
 
 /** The word of a worker that ran the call and no longer holds its thread. */

@@ -29,7 +29,7 @@ import {
 } from "./drafts-notices.ts";
 import type { KnownStep, StepOf, Undelivered } from "./decide.ts";
 import { isOpen } from "./action.ts";
-import { cardState, entryId, pastState } from "./entry-ids.ts";
+import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
 import {
   type Above,
   aboveDraft,
@@ -55,6 +55,7 @@ interface Facts {
   mark: "marked";
   alarm: "told";
   deliver: Shown;
+  link: Shown;
   show: Shown;
   sum: Shown;
 }
@@ -132,6 +133,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     hush: ({ run }) => hushDrafts(run),
     end: ({ run }) => [endDraft(run)],
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
+    link: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
     sum: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
   };
@@ -153,6 +155,8 @@ export function shownId(undelivered: Undelivered): string {
       return cardState(undelivered.action.action, undelivered.action.touched);
     case "incident":
       return cardState(undelivered.incident.state.incident, undelivered.incident.state.seq);
+    case "quote":
+      return quoteState(undelivered.quote.id, undelivered.quote.touched);
     case "past":
       return pastState(undelivered.live.notice.id);
     case "item":

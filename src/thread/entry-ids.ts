@@ -62,6 +62,8 @@ export const entryId = {
   settled: (call: string) => `settled:${call}`,
   /** What a worker that had lost its lease says of a call. */
   late: (call: string) => `late:${call}`,
+  viewAdded: (view: string) => `view:${view}`,
+  viewRemoved: (view: string) => `view-removed:${view}`,
   delivered: (view: string, entry: string, stage: "started" | "final") =>
     `delivered:${view}:${entry}:${stage}`,
 } as const;
@@ -131,6 +133,28 @@ export function readSummaryState(shown: string): number | undefined {
 /** The run whose answer is shown. */
 export function runOfAnswer(shown: string): string | undefined {
   return /^ended:(.+)$/s.exec(shown)?.[1];
+}
+
+/** That the journal of a view's place points to the thread, and that it does no more. */
+export const WHERE_IT_IS = { open: "link:open", over: "link:over" } as const;
+
+const QUOTE = "quote:";
+
+/** What is shown once a quote stands as of entry `seq`; a person's message is named by its post. */
+export function quoteState(post: string, seq: number): string {
+  return `${QUOTE}${post}@${seq}`;
+}
+
+/** Undefined where something else is shown. */
+export function readQuoteState(shown: string): { id: string; seq: number } | undefined {
+  if (!shown.startsWith(QUOTE)) return undefined;
+  const at = shown.lastIndexOf("@");
+  return { id: shown.slice(QUOTE.length, at), seq: Number(shown.slice(at + 1)) };
+}
+
+/** The delivery of a quote, however often it is brought up to date. */
+export function quoteId(post: string): string {
+  return `${QUOTE}${post}`;
 }
 
 const PAST = "@past";

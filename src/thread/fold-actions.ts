@@ -190,10 +190,15 @@ export function showCard(
   const before = action.shown.get(view);
   const isElsewhere = before?.isElsewhere ?? instead !== undefined;
   action.shown.set(view, { ref, seq, isElsewhere });
+  if (isOver(action)) leaveIfShown(thread, action);
+}
+
+/** What is over is forgotten once every view shows it so. */
+export function leaveIfShown(thread: Thread, action: Action): void {
   const isCurrent = thread.views.every(
     (each) => (action.shown.get(each)?.seq ?? 0) >= action.touched,
   );
-  if (isOver(action) && isCurrent) leave(thread, action);
+  if (isCurrent) leave(thread, action);
 }
 
 function leave(thread: Thread, action: Action): void {

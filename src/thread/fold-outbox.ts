@@ -5,7 +5,8 @@ import { findCall } from "./fold-calls.ts";
 import { showIncident } from "./fold-incidents.ts";
 import { forget } from "./fold-memory.ts";
 import { refuseReply } from "./fold-messages.ts";
-import { keepLive, showLive } from "./live-notices.ts";
+import { applyLink, discharge, showQuote } from "./fold-views.ts";
+import { keepLive, showLive, viewsOf } from "./live-notices.ts";
 import type { Thread } from "./state.ts";
 
 export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
@@ -29,7 +30,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
     id: entry.id,
     seq: entry.seq,
     notice: entry,
-    views: new Set(thread.views),
+    views: new Set(viewsOf(thread, entry)),
   });
   const redrawn = thread.actions.get(entry.redraws ?? "");
   if (redrawn !== undefined) touch(thread, redrawn, entry);
@@ -75,15 +76,8 @@ export function applyProgressMessage(
 
 export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
   const { view, entry } = delivered;
-  if (showLive(thread, delivered)) return;
-  const item = thread.outbox.get(entry);
-  if (item !== undefined) {
-    item.views.delete(view);
-    if (item.views.size > 0) return;
-    thread.outbox.delete(entry);
-    if (item.kind === "answer") thread.runs.delete(item.run.started.run);
-    return;
-  }
+  if (applyLink(thread, delivered) || showQuote(thread, delivered)) return;
+  if (showLive(thread, delivered) || discharge(thread, entry, view)) return;
   const card = readCardState(entry);
   const action = thread.actions.get(card.action);
   if (action !== undefined) showCard(thread, action, delivered, card.seq);

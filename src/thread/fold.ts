@@ -17,6 +17,14 @@ import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
 import { applyIncidentState } from "./fold-incidents.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
+import {
+  applyMoved,
+  applyViewAdded,
+  applyViewRemoved,
+  changeQuote,
+  quote,
+  tellMoved,
+} from "./fold-views.ts";
 import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
@@ -47,7 +55,12 @@ export function pastAction(entries: readonly StoredEntry[], id: string): Action 
 }
 
 function apply<K extends Kind>(thread: Thread, entry: Entry<K>): void {
-  if (isPost(entry) && IS_PERSONAL[entry.kind]) thread.parked = false;
+  const isPersonal = isPost(entry) && IS_PERSONAL[entry.kind];
+  if (isPersonal && thread.moved !== undefined) {
+    tellMoved(thread, entry.id, "actor" in entry ? entry.actor.account : undefined);
+    return;
+  }
+  if (isPersonal) thread.parked = false;
   noteInRoom(thread.room, entry);
   noteInDigest(thread, entry);
   APPLIED[entry.kind]?.(thread, entry);
@@ -58,13 +71,23 @@ type Applied = {
 };
 
 const APPLIED: Applied = {
-  message: applyMessage,
+  message(thread, entry) {
+    quote(thread, entry);
+    applyMessage(thread, entry);
+  },
   command(thread, entry) {
+    quote(thread, entry);
     applyName(thread, entry);
     thread.pending.set(entry.id, { entry, stopped: false });
   },
-  edited: applyEdited,
-  removed: applyRemoved,
+  edited(thread, entry) {
+    changeQuote(thread, entry);
+    applyEdited(thread, entry);
+  },
+  removed(thread, entry) {
+    changeQuote(thread, entry);
+    applyRemoved(thread, entry);
+  },
   click(thread, entry) {
     applyName(thread, entry);
     if (!applyLook(thread, entry)) thread.clicks.set(entry.id, entry);
@@ -89,10 +112,8 @@ const APPLIED: Applied = {
     const modelRun = thread.runs.get(entry.run)?.modelRun;
     if (modelRun !== undefined) applyGate(modelRun, entry);
   },
-  view_added(thread, { view }) {
-    if (!thread.views.includes(view)) thread.views.push(view);
-  },
-  view_removed: undefined,
+  view_added: applyViewAdded,
+  view_removed: applyViewRemoved,
   notice: applyNotice,
   delivered(thread, entry) {
     if (thread.marks.delete(entry.entry) || thread.alarms.delete(entry.entry)) return;
@@ -115,7 +136,7 @@ const APPLIED: Applied = {
   feedback: undefined,
   secret: undefined,
   mirror: undefined,
-  moved: undefined,
+  moved: applyMoved,
 };
 
 /** Who posts it: a person, or a clock, another worker or the program itself. */

@@ -1,6 +1,7 @@
 import type { Draft, Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import { readPastState, runOfCall } from "./entry-ids.ts";
+import { viewFor } from "./views.ts";
 import { isUnsettled, type LiveNotice, type Thread } from "./state.ts";
 
 type Notice = Entry<"notice">;
@@ -35,8 +36,19 @@ function waitingOf(notice: Notice, thread: Thread): boolean[] {
 /** Keeps a notice that will have to change or go. */
 export function keepLive(thread: Thread, notice: Notice): void {
   if (waitingOf(notice, thread).length === 0) return;
-  const open = new Set(thread.views);
+  const open = new Set(viewsOf(thread, notice));
   thread.liveNotices.set(notice.id, { notice, shown: new Map(), open });
+}
+
+/** Where it is shown: one person sees it on their own platform. */
+export function viewsOf(thread: Thread, { to }: Notice): readonly string[] {
+  return to === undefined ? thread.views : [viewFor(thread, to)];
+}
+
+/** The view shows nothing any more. */
+export function dropViews({ liveNotices }: Thread, view: string): void {
+  for (const { notice, open } of liveNotices.values())
+    if (open.delete(view) && open.size === 0) liveNotices.delete(notice.id);
 }
 
 /** True once what the notice is about waits no longer. */

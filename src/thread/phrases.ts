@@ -211,6 +211,8 @@ export function factText(about: UntoldFact): string {
     case "unread":
       // Who reads the answer has to know what it was not made from.
       return `I couldn't read ${OR.format(about.files.map(({ name, why }) => `${name} (${why})`))}.`;
+    case "moved":
+      return `This thread isn't shown here any more. It goes on in ${about.where}.`;
     case "still_asking":
       return "I'm still waiting for your answer: press a choice or write it here.";
     case "asking_another": {

@@ -132,6 +132,8 @@ export type UntoldFact =
   | { kind: "held"; actions: string[] }
   | { kind: "pasted"; file: string; bytes: number }
   | { kind: "unread"; files: readonly UnreadFile[] }
+  /** The thread is shown here no more. */
+  | { kind: "moved"; where: string }
   /** A message is no answer to the question that waits for its author. */
   | { kind: "still_asking"; call: string }
   /** A message is no answer, since the question was put to somebody else. */
@@ -169,6 +171,26 @@ export type OutboxItem =
   | { kind: "answer"; id: string; seq: number; run: Run; offer?: Offered; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
+/** What somebody wrote in one of the thread's places, for the others. */
+export interface Quote {
+  /** Its post. */
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly actor: Actor;
+  text: string;
+  /** The names of what came with it. */
+  readonly files: readonly string[];
+  /** The newest entry that changed it. */
+  touched: number;
+  /** It was taken away. */
+  isGone: boolean;
+  /** Where it is shown. */
+  readonly views: Set<string>;
+  /** Per view, its message and the entry as of which it stands there. */
+  readonly shown: Map<string, { ref: string; seq: number }>;
+}
+
 /** The view that a journal's key itself names; others come by `view_added`. */
 export const MAIN_VIEW = "main";
 
@@ -183,6 +205,18 @@ export class Thread {
   /** A newer program's entry: nothing after it is folded, and nothing may be decided here. */
   newer: NewerEntry | undefined;
   readonly views = [MAIN_VIEW];
+  /** Of every other view: whether its place's own journal points here. A view that is closing is none any more. */
+  readonly links = new Map<string, "opening" | "open" | "closing">();
+  /** Their channels. */
+  readonly channels = new Map<string, string>();
+  /** The newest messages of people that are shown in more than one place, by post. */
+  readonly quotes = new Map<string, Quote>();
+  /** Those of them that some view has yet to show as they are, the oldest first. */
+  readonly owedQuotes = new Set<string>();
+  /** This place is, or was, a view of another thread. */
+  moved: Entry<"moved"> | undefined;
+  /** Accounts that were told here where the thread goes on. */
+  readonly movedTold = new Set<string>();
   /** The newest Stop. */
   stoppedAt = 0;
   /** Its work crashed twice, and nobody has written since. */

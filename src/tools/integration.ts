@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
 import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -17,6 +18,21 @@ export interface Freezing {
   readonly freezes: Freezes;
   tools(): readonly Tool[];
   hosts(): Promise<HostBeat[]>;
+}
+
+/** What shows a thread in a second place. Channels are named by their keys. */
+export interface Mirroring {
+  /** Where a thread is shown besides its own place. */
+  viewsOf(key: JournalKey): Promise<readonly JournalKey[]>;
+  /** What people call a channel, and whether everybody there may read it. @throws BotError PRECHECK_FAILED, or what its platform throws */
+  describe(channel: JournalKey): Promise<{ name: string | undefined; isPublic: boolean }>;
+  /** Begins a thread there with this text. @throws as `describe` */
+  open(channel: string, text: string): Promise<JournalKey>;
+  /** It is a thread of a chat platform that is served here. */
+  isChat(key: JournalKey): boolean;
+  link(key: JournalKey): string | undefined;
+  /** What people call the place of a thread. May throw. */
+  nameOf(key: JournalKey): Promise<string | undefined>;
 }
 
 /** What the program lends to integrations. */
@@ -38,6 +54,9 @@ export interface ToolParts {
   feedback(): Feedback;
   /** What writes wait for, and what else has a name that they can wait for. */
   freezing(): Freezing;
+  mirroring(): Mirroring;
+  /** The chat platforms that are configured; left out where tools are only listed. */
+  readonly platforms?: readonly string[];
   /** What is kept encrypted. */
   secrets(): Secrets;
   /** Starts a program that outlives a call. */

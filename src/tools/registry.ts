@@ -7,6 +7,7 @@ import { costs } from "./costs/integration.ts";
 import { feedback } from "./feedback/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
+import { mirror } from "./mirror/integration.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
 import { grafana } from "./grafana/integration.ts";
@@ -44,6 +45,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   freeze,
   costs,
   feedback,
+  mirror,
   skills,
   prometheus,
   alertmanager,
@@ -77,6 +79,7 @@ export const NOTHING_LENT: ToolParts = {
   tokens: notLent,
   feedback: notLent,
   freezing: notLent,
+  mirroring: notLent,
   secrets: notLent,
   launch: notLent,
   network: notLent,

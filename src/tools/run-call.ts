@@ -3,7 +3,7 @@ import { isBotError, messageOf } from "../core/errors.ts";
 import { type Finding, type Gap, keptFindings, keptGaps, withFindings } from "../core/finding.ts";
 import { capText } from "../core/text.ts";
 import { within } from "../core/time-limit.ts";
-import type { ReverseCall, ToolResult } from "../core/tool-call.ts";
+import type { ReverseCall, ToolResult, ViewChange } from "../core/tool-call.ts";
 import { orUnchecked } from "../security/encoder.ts";
 import type { Breaker } from "./breaker.ts";
 import { keepImages } from "./images.ts";
@@ -43,6 +43,7 @@ interface Ended {
   findings?: readonly Finding[] | undefined;
   gaps?: readonly Gap[] | undefined;
   undo?: ReverseCall | undefined;
+  view?: ViewChange | undefined;
 }
 
 /** Runs it, with its result made safe to store. Never throws. */
@@ -81,6 +82,7 @@ export async function runCall(
     gaps,
     undo,
     verifyAfterMs,
+    ...(ended.outcome === "ok" && ended.view !== undefined && { view: ended.view }),
     ms,
   };
 }

@@ -6,7 +6,7 @@ import type { ImageType } from "../core/file-type.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { Here } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { ReverseCall } from "../core/tool-call.ts";
+import type { ReverseCall, ViewChange } from "../core/tool-call.ts";
 import type { Dialed } from "../net/dial.ts";
 import type { Endpoint, HttpCall, HttpResponse } from "./http.ts";
 
@@ -152,6 +152,8 @@ export interface ToolOutput {
    * unless the world is as this call left it. Not kept where its texts hold a secret or no card could show it whole.
    */
   undo?: ReverseCall | undefined;
+  /** Where the thread is shown from here on, or no more. */
+  view?: ViewChange;
   /** True when the tool did its work and the work failed, such as a command that exits with 1. */
   failed?: boolean;
 }

@@ -12,6 +12,7 @@ import type { ModelRun } from "../../src/thread/model-run.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { entryId } from "../../src/thread/entry-ids.ts";
+import { WHERE_IT_IS } from "../../src/thread/entry-ids.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
 import type { Author } from "../../src/thread/click-rights.ts";
@@ -295,6 +296,8 @@ function learn(
     }
     case "deliver":
       return { ...step, facts: { entry: shownId(step.undelivered), ref: "m" } };
+    case "link":
+      return { ...step, facts: { entry: WHERE_IT_IS[step.isOver ? "over" : "open"], ref: "" } };
   }
 }
 

@@ -157,6 +157,8 @@ describe("what the pages say", () => {
       unfreeze: ["unfreeze prod"],
       freezes: ["freezes"],
       feedback: ["feedback"],
+      mirror: ["mirror to discord:1122:3344", "mirror to slack:T1:C1"],
+      unmirror: ["unmirror"],
       deny: ["deny a1", "deny a1 because it is noon"],
       settle: ["settle a1 happened", "settle a1 not-happened because I looked"],
       edit: ['edit a1 {"name": "value"}'],

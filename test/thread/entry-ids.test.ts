@@ -10,6 +10,7 @@ import {
   numberOfCall,
   pastState,
   progressId,
+  quoteState,
   readCardState,
   readPastState,
   runOfCall,
@@ -25,6 +26,7 @@ test("journals of every version have these ids", () => {
     progressId("r1"),
     cardState("a1", 7),
     pastState("asks:r1.t2"),
+    quoteState("msg:17.5", 9),
   ];
   expect(made).toEqual([
     "run:x",
@@ -44,6 +46,8 @@ test("journals of every version have these ids", () => {
     "finished:x",
     "settled:x",
     "late:x",
+    "view:x",
+    "view-removed:x",
     "delivered:x:2:final",
     "told:x",
     "word:x",
@@ -66,6 +70,7 @@ test("journals of every version have these ids", () => {
     "begun:r1",
     "a1@7",
     "asks:r1.t2@past",
+    "quote:msg:17.5@9",
   ]);
 });
 

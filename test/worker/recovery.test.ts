@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { StoredEntry } from "../../src/core/entry.ts";
+import type { Entry, StoredEntry } from "../../src/core/entry.ts";
 import { createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
 
@@ -299,7 +299,9 @@ test("two views of one thread are both shown everything from then on", async () 
   await stage.journal.release(granted.lease, last + 1);
   await stage.say("run look name=b");
   await stage.settle();
-  const delivered = (await stage.entries()).filter((entry) => entry.kind === "delivered");
+  const delivered = (await stage.entries()).filter(
+    (entry) => entry.kind === "delivered" && entry.entry.startsWith("ended:"),
+  ) as Entry<"delivered">[];
   expect(delivered.map(({ view, entry }) => `${view} ${entry}`)).toEqual([
     "main ended:r1",
     "main ended:r2",

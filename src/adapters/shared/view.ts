@@ -5,6 +5,7 @@ import { renderIncident } from "../render/incident.ts";
 import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
+import { renderQuote } from "../render/quote.ts";
 import { isBotError } from "../../core/errors.ts";
 import { fileOf, plainer, plainerCard, unshown } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
@@ -139,6 +140,13 @@ export function createChatView<Place, Message>(
       const edit = (messages: readonly Message[]) => editAll(ref, messages);
       if ((await sendFitting(ofCard(renderIncident(card)), edit)).sent) return;
       log.warn({ incident: card.id }, "an incident's card is gone and stays so");
+    },
+
+    async quote(said, delivery, shown) {
+      const forms = ofMessage(renderQuote(said));
+      if (shown === undefined) return put(forms, delivery);
+      await sendFitting(forms, (messages) => editAll(shown, messages));
+      return shown;
     },
 
     async delete(ref) {

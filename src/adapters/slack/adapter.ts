@@ -7,7 +7,7 @@ import { createEntrance } from "./entrance.ts";
 import { createHttpSource } from "./http-source.ts";
 import { checkApp } from "./identity.ts";
 import { createInstallRoutes } from "./install-routes.ts";
-import { channelOf, linkOf, tryAccount, tryPlace } from "./place.ts";
+import { channelOf, linkOf, tryAccount, tryChannel, tryPlace } from "./place.ts";
 import type { EventSource } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import type { ServedWorkspace } from "./workspace.ts";
@@ -55,14 +55,14 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       return place && servedIn(key)?.viewOf(place);
     },
     async audience(key) {
-      const [place, served] = [placeIn(key), here().of(teamIn(key))];
-      const isOpen = place && (await served?.people.isPublic(place.channel));
+      const [channel, served] = [tryChannel(key, teamIn(key)), here().of(teamIn(key))];
+      const isOpen = channel && (await served?.people.isPublic(channel));
       return isOpen === true ? undefined : channelOf(key);
     },
     tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
     async placeName(key) {
-      const place = placeIn(key);
-      return place && servedIn(key)?.people.channelName(place.channel);
+      const channel = tryChannel(key, teamIn(key));
+      return channel && servedIn(key)?.people.channelName(channel);
     },
     channel: async (key) => channelOf(key),
     link(key) {

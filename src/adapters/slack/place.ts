@@ -35,6 +35,13 @@ export function tryPlace(key: JournalKey, team: string): Place | undefined {
   return { channel, root };
 }
 
+/** The channel that a thread of this workspace is in, or that is named itself. */
+export function tryChannel(key: JournalKey, team: string): string | undefined {
+  const [channel, id = ""] = [channelOf(key), key.split(":")[2]];
+  const isOurs = key === channel ? channel === `slack:${team}:${id}` : tryPlace(key, team);
+  return isOurs && /^[A-Z0-9]+$/.test(id) ? id : undefined;
+}
+
 export function accountOf(team: string, user: string): string {
   return `slack:${team}:${user}`;
 }

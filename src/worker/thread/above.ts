@@ -2,7 +2,8 @@ import type { Earlier, EarlierMessage } from "../../adapters/adapter.ts";
 import { capText, headOf } from "../../core/text.ts";
 import { atMost } from "../../core/time-limit.ts";
 import type { Above } from "../../thread/drafts-runs.ts";
-import type { Run } from "../../thread/state.ts";
+import { MAIN_VIEW, type Run } from "../../thread/state.ts";
+import { viewFor } from "../../thread/views.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import { conclude } from "./conclude.ts";
 import { transcriptOf } from "./model-call.ts";
@@ -27,9 +28,12 @@ export const readAbove: Learn<"look"> = async (ctx, step, signal) => {
   };
 };
 
-async function learnAbove(ctx: ThreadContext, { started }: Run): Promise<Above> {
+async function learnAbove(ctx: ThreadContext, { started, messages: said }: Run): Promise<Above> {
   const view = ctx.adapter.view(ctx.key);
   const before = started.answers.at(-1);
+  // A place that the thread was opened in later has nothing above that the journal has not.
+  const author = said.get(before ?? "");
+  if (author !== undefined && viewFor(ctx.thread, author) !== MAIN_VIEW) return { messages: [] };
   if (view?.earlier === undefined || before === undefined) return { messages: [] };
   const { posted, readTo: after } = await transcriptOf(ctx);
   const late = (): Earlier => ({ messages: [], why: "the platform took too long" });

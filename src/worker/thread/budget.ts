@@ -10,7 +10,7 @@ import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
 import type { ThreadContext } from "./parts.ts";
-import { channelOf, peopleOf } from "./permission/look-up.ts";
+import { channelsIn, peopleOf } from "./permission/look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
 const IMAGE_TOKENS = 1_500;
@@ -117,7 +117,7 @@ async function openShares(
     if (left <= 0) return undefined;
     return retryUntilStored(ctx, () => journal.reserve(counter, Math.min(wanted, left), limit));
   };
-  const channel = await channelOf(ctx, signal);
+  const [channel = ctx.key] = await channelsIn(ctx, signal);
   const people = await peopleAmong(ctx, askers, signal);
   const ofPlace = await open(tokenCounter.place(day, channel), shares.place, 0);
   if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");

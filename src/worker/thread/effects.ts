@@ -21,6 +21,7 @@ import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { show, showRun } from "./show.ts";
 import { sum } from "./sum.ts";
+import { link } from "./link.ts";
 import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
@@ -211,6 +212,7 @@ const LEARNED: {
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
   sum: { learn: sum, kept: true },
+  link: { learn: link, kept: true },
   judge: { learn: judgeClick, kept: false },
   hint: { learn: judgeAssent, kept: false },
   reply: { learn: judgeReply, kept: false },

@@ -8,6 +8,7 @@ import { type Shown, shownId } from "../../thread/drafts.ts";
 import { notices } from "../../thread/phrases.ts";
 import type { Thread } from "../../thread/state.ts";
 import { OPS } from "../../team/ops.ts";
+import { viewFor } from "../../thread/views.ts";
 import type { ThreadContext } from "./parts.ts";
 
 /** Whom nobody could tell: the place may be opened again so long, and then what comes after must not wait any more. */
@@ -32,7 +33,7 @@ export async function showElsewhere(
   if (undelivered.kind === "past") return { ref: undelivered.live.shown.get(viewName) ?? NOWHERE };
   const shown = shownIn(undelivered)?.get(viewName)?.ref;
   const why = messageOf(error);
-  const told = await tellAsker(ctx, view, undelivered, why);
+  const told = await tellAsker(ctx, view, { view: viewName, undelivered }, why);
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
   if (await tellOps(ctx, undelivered, why))
     return { ref: shown ?? NOWHERE, instead: { to: "ops", why } };
@@ -47,6 +48,7 @@ function shownIn(undelivered: Undelivered): ReadonlyMap<string, { ref: MessageRe
   if (undelivered.kind === "incident") return undelivered.incident.shown;
   return undelivered.kind === "card" ? undelivered.action.shown : undefined;
 }
+type ToShow = { view: string; undelivered: Exclude<Undelivered, { kind: "past" }> };
 
 /** Says what it is, and not what it says: that is for those who may read the thread. False: there is no such channel. */
 async function tellOps(
@@ -63,6 +65,7 @@ async function tellOps(
 function nameOf(undelivered: Exclude<Undelivered, { kind: "past" }>): string {
   if (undelivered.kind === "card") return `the card of ${undelivered.action.action}`;
   if (undelivered.kind === "incident") return undelivered.incident.state.incident;
+  if (undelivered.kind === "quote") return "what somebody wrote on another platform";
   const { item } = undelivered;
   return item.kind === "answer" ? `the answer of ${item.run.started.run}` : "a notice";
 }
@@ -71,11 +74,12 @@ function nameOf(undelivered: Exclude<Undelivered, { kind: "past" }>): string {
 async function tellAsker(
   ctx: ThreadContext,
   view: View,
-  undelivered: Exclude<Undelivered, { kind: "past" }>,
+  { view: viewName, undelivered }: ToShow,
   why: string,
 ): Promise<MessageRef | undefined> {
   const asker = askerOf(ctx.thread, undelivered);
-  if (asker === undefined) return undefined;
+  // Whoever sits elsewhere sees it there.
+  if (asker === undefined || viewFor(ctx.thread, asker) !== viewName) return undefined;
   try {
     const text = notices.elsewhere(why, wordsOf(ctx, undelivered));
     return await view.postPrivately(asker, text);
@@ -93,6 +97,7 @@ function askerOf(
   if (undelivered.kind === "incident") return [...runs.values()].at(-1)?.started.principals[0];
   if (undelivered.kind === "card")
     return runs.get(undelivered.action.proposal.run)?.started.principals[0];
+  if (undelivered.kind === "quote") return undefined;
   const { item } = undelivered;
   if (item.kind === "answer") return item.run.started.principals[0];
   return item.notice.to ?? [...runs.values()].at(-1)?.started.principals[0];
@@ -108,6 +113,7 @@ function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "
     const { incident, status, title } = undelivered.incident.state;
     return encode(`${incident}, ${status}: ${title}`);
   }
+  if (undelivered.kind === "quote") return encode(undelivered.quote.text);
   const message = outgoingOf(ctx, undelivered.item, { encode, mayLink: undefined });
   if (message.kind === "notice") return message.text;
   return message.text ?? message.results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
@@ -116,6 +122,7 @@ function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "
 function owedSince(undelivered: Exclude<Undelivered, { kind: "past" }>): number {
   if (undelivered.kind === "incident") return undelivered.incident.state.at;
   if (undelivered.kind === "card") return undelivered.action.proposal.at;
+  if (undelivered.kind === "quote") return undelivered.quote.at;
   const { item } = undelivered;
   return item.kind === "notice" ? item.notice.at : (item.run.ended ?? item.run.started).at;
 }

@@ -20,6 +20,7 @@ import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
+import { peopleAround, placeNameIn } from "./places.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { type Frozen, frozenFor } from "./permission/frozen.ts";
@@ -154,10 +155,10 @@ function escalationOf({ escalate }: Ask, from: number): Pick<Card, "escalation">
 
 /** Times are meant by the asker's clock. */
 async function hereOf(ctx: ThreadContext, { run }: Call): Promise<Here> {
-  const { thread, parts, adapter } = ctx;
+  const { thread, parts } = ctx;
   const found = thread.runs.get(run);
   const account = found && askerIn(found)?.account;
-  const own = async () => (account === undefined ? undefined : adapter.people.timezone(account));
+  const own = async () => (account === undefined ? undefined : peopleAround(ctx).timezone(account));
   const zone = parts.timezone ?? (await own().catch(() => undefined)) ?? "UTC";
   return { zone, now: ctx.now() };
 }
@@ -223,10 +224,11 @@ const ASKED_BY = "Asked by";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 export async function placeNameOf(
-  { adapter, key, parts }: ThreadContext,
+  ctx: ThreadContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const ask = async () => adapter.placeName?.(key);
+  const { parts } = ctx;
+  const ask = async () => placeNameIn(ctx);
   const name = await within(PLACE_NAME_MS, signal, ask, 0).catch(() => undefined);
   return name === undefined ? undefined : parts.encoder.encode(exactText(name));
 }

@@ -1,5 +1,5 @@
 import { workKey } from "../../thread/work-keys.ts";
-import { entryId, progressId } from "../../thread/entry-ids.ts";
+import { entryId, progressId, quoteId } from "../../thread/entry-ids.ts";
 import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { fold, pastAction } from "../../thread/fold.ts";
@@ -7,7 +7,7 @@ import { within } from "../../core/time-limit.ts";
 import { putOff } from "../background.ts";
 import { append, retryUntilStored } from "../store.ts";
 import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
-import { viewOf } from "./progress.ts";
+import { viewOf } from "./places.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";
@@ -15,6 +15,7 @@ import {
   outgoingOf,
   pastNotice,
   progressOf,
+  quotedOf,
   type Shown as ShownWords,
 } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
@@ -139,7 +140,7 @@ export async function takeBack(
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
   ctx.log.warn(
-    { key, entry: undelivered?.item.id },
+    { key, entry: undelivered && shownId(undelivered) },
     "a message was sent twice; this copy is taken back",
   );
   await view.delete(ref);
@@ -194,6 +195,14 @@ async function deliver(
     await view.updateNotice(ref, pastNotice(thread, live.notice, encode));
     return ref;
   }
+  if (undelivered.kind === "quote") {
+    const { quote } = undelivered;
+    const shown = quote.shown.get(viewName)?.ref;
+    if (quote.isGone) return takeQuote(view, shown);
+    // Nobody knows which process was the first to try.
+    const delivery = { id: quoteId(quote.id), isRetry: true };
+    return view.quote?.(quotedOf(quote, encode), delivery, shown) ?? "";
+  }
   const { item } = undelivered;
   const message = outgoingOf({ key, thread }, item, words);
   if (item.kind === "notice") {
@@ -216,6 +225,11 @@ async function deliver(
     delivery.orphan = progressId(run.started.run);
   }
   return view.post(message, delivery);
+}
+
+async function takeQuote(view: View, shown: MessageRef = ""): Promise<MessageRef> {
+  if (shown !== "") await view.delete(shown);
+  return shown;
 }
 
 /** Takes a run's progress away before its answer comes; a platform that refuses that gets the answer all the same. */

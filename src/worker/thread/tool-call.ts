@@ -12,6 +12,7 @@ import { putOff, runInBackground } from "../background.ts";
 import { ensureLive } from "../lease.ts";
 import { postLate } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
+import { audienceOf, peopleAround, tenantsOf } from "./places.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { mayRun } from "./permission/permission.ts";
@@ -24,7 +25,10 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
   const { key, adapter, parts, thread } = ctx;
   const found = thread.runs.get(run);
   const { account = "", name = "" } = (found && askerIn(found)) ?? {};
-  const own = () => adapter.people.timezone(account).catch(() => undefined);
+  const own = () =>
+    peopleAround(ctx)
+      .timezone(account)
+      .catch(() => undefined);
   return {
     key,
     call,
@@ -33,13 +37,13 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     name,
     approvers: action === undefined ? [] : approvingVotes(action).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
-    tenants: () => adapter.tenants(key, account),
+    tenants: () => tenantsOf(ctx, account),
     // Nobody here knows what an agent has read.
     outside: async () => isAgent(account) || (await hasReadOutside(ctx, run)),
     // Who is no full member of the thread is told what everybody may know.
     audience: async () => {
       const isOpen = parts.dispatcher.find(tool)?.open === true;
-      return isOpen && !(await isAmongMembers(ctx, run)) ? undefined : adapter.audience(key);
+      return isOpen && !(await isAmongMembers(ctx, run)) ? undefined : audienceOf(ctx);
     },
     link: adapter.link(key),
   };
@@ -132,7 +136,7 @@ export const verifyLater: Learn<"verify"> = async (ctx, step, signal) => {
 export const mark: Learn<"mark"> = async (ctx, step, signal) => {
   const { key, adapter, log, parts } = ctx;
   const { call, tool, action, undoes, finished } = step.done;
-  const audience = await adapter.audience(key).catch(() => "not known");
+  const audience = await audienceOf(ctx).catch(() => "not known");
   if (audience === undefined) {
     const done = {
       id: createHash("sha256").update(`${key} ${call}`).digest("hex").slice(0, 16),

@@ -3,6 +3,7 @@ import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
 import { within } from "../../../core/time-limit.ts";
 import type { ThreadContext } from "../parts.ts";
+import { channelsOf, peopleAround } from "../places.ts";
 
 const LOOK_UP_MS = 10_000;
 
@@ -14,9 +15,9 @@ export const NEVER_ABORTED = new AbortController().signal;
  * Its look-ups throw BotError PEOPLE_UNAVAILABLE: that is neither yes nor no.
  */
 export function peopleOf(ctx: ThreadContext, signal: AbortSignal): ThreadPeople {
-  const { key, parts, adapter } = ctx;
+  const { key, parts } = ctx;
   const limited = <T>(look: () => Promise<T>) => lookUp(ctx, signal, look);
-  const { people } = adapter;
+  const people = peopleAround(ctx);
   const limitedPeople: People = {
     membership: (account, place) => limited(() => people.membership(account, place)),
     members: (group) => limited(() => people.members(group)),
@@ -26,9 +27,9 @@ export function peopleOf(ctx: ThreadContext, signal: AbortSignal): ThreadPeople 
   return { key, people: limitedPeople, personOf: parts.personOf };
 }
 
-/** The thread's channel (`Adapter.channel`). @throws BotError PEOPLE_UNAVAILABLE */
-export function channelOf(ctx: ThreadContext, signal: AbortSignal): Promise<string> {
-  return lookUp(ctx, signal, () => ctx.adapter.channel(ctx.key));
+/** The thread's channels (`Adapter.channel`), its own first. @throws BotError PEOPLE_UNAVAILABLE */
+export function channelsIn(ctx: ThreadContext, signal: AbortSignal): Promise<string[]> {
+  return lookUp(ctx, signal, () => channelsOf(ctx));
 }
 
 async function lookUp<T>(

@@ -9,6 +9,7 @@ import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
+import { peopleAround } from "../places.ts";
 
 /**
  * True when the model request behind the run's newest calls held text from outside: a result of a tool that does not only
@@ -81,15 +82,14 @@ async function writtenByMembers(ctx: ThreadContext): Promise<Places[]> {
 }
 
 /** Accounts that the platform cannot look up now do not count as members: people are asked more often then. */
-async function membersAmong(
-  { adapter, key }: ThreadContext,
-  { authors }: Heard,
-): Promise<ReadonlySet<string>> {
+async function membersAmong(ctx: ThreadContext, { authors }: Heard): Promise<ReadonlySet<string>> {
+  const { adapter, key } = ctx;
+  const { membership } = peopleAround(ctx);
   // An agent names no place as a person does, whatever it may ask for.
   const accounts = [...authors.keys()].filter((account) => !isAgent(account));
   if (adapter.singleOperator) return new Set(accounts);
   const memberships = await Promise.all(
-    accounts.map((account) => adapter.people.membership(account, key).catch(() => "unknown")),
+    accounts.map((account) => membership(account, key).catch(() => "unknown")),
   );
   return new Set(accounts.filter((_, index) => memberships[index] === "member"));
 }

@@ -1,8 +1,8 @@
 import { termsIn } from "../../../thread/surroundings.ts";
-import { decideAccess } from "../../../approvals/access.ts";
+import { type Access, decideAccess } from "../../../approvals/access.ts";
 import { type Ask, decidePolicy, type Decision } from "../../../approvals/policy.ts";
 import type { ThreadContext, ThreadParts, Wanted } from "../parts.ts";
-import { channelOf, NEVER_ABORTED, peopleOf } from "./look-up.ts";
+import { channelsIn, NEVER_ABORTED, peopleOf } from "./look-up.ts";
 import { askOutside } from "./outside.ts";
 import { requestersOf, voicesIn } from "./requesters.ts";
 import {
@@ -35,13 +35,13 @@ export async function permit(
   const { run, action, editor } = wanted;
   const editors = [...(action?.editors ?? []), ...(editor === undefined ? [] : [editor])];
   const requesters = await requestersOf(ctx, { run, editors }, signal);
-  const channel = await channelOf(ctx, signal);
+  const channels = await channelsIn(ctx, signal);
   // Where a single person sits, they may approve what they asked for.
   const singleOperator = parts.policy.singleOperator || adapter.singleOperator;
   const decision = await decideByRules(
     { ...parts, policy: { ...parts.policy, singleOperator } },
     wanted,
-    { requesters, channel },
+    { requesters, channels },
   );
   if (decision.kind !== "allow") return decision;
   const { dispatcher } = parts;
@@ -50,16 +50,26 @@ export async function permit(
   return (tool && (await askOutside(ctx, { ...wanted, effect }, tool, decision))) ?? decision;
 }
 
+/** What is seen in several channels has to be allowed in each. */
+function leastOf(each: readonly Access[]): Access {
+  const held = each.find(({ kind }) => kind === "deny") ?? each.find(({ kind }) => kind === "ask");
+  return held ?? { kind: "allow" };
+}
+
 /** What access and approvals say of a call by these requesters, whatever its thread has read from outside. */
 export async function decideByRules(
   { dispatcher, access: rules, policy }: Pick<ThreadParts, "dispatcher" | "access" | "policy">,
   wanted: Pick<Wanted, "tool" | "args" | "effect">,
-  { requesters, channel }: { requesters: readonly Requester[]; channel: string },
+  { requesters, channels }: { requesters: readonly Requester[]; channels: readonly string[] },
 ): Promise<Decision> {
   const tool = dispatcher.find(wanted.tool);
   const effect = wanted.effect ?? dispatcher.effectOf(wanted.tool, wanted.args);
   const call = { tool: wanted.tool, effect, own: tool?.own };
-  const access = decideAccess(rules, { ...call, open: tool?.open, channel }, requesters);
+  const access = leastOf(
+    channels.map((channel) =>
+      decideAccess(rules, { ...call, open: tool?.open, channel }, requesters),
+    ),
+  );
   if (access.kind === "deny") return access;
   const decision = decidePolicy(policy, {
     ...call,

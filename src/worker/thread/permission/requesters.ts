@@ -26,7 +26,11 @@ export async function requestersOf(
     [...accounts].map(async (account) => ({
       account,
       membership: await membershipOf(ctx, account, there),
-      groups: await groupsOf(account, groups, there),
+      groups: await groupsOf(
+        account,
+        thread.views.length > 1 ? groupsFor(account, groups) : groups,
+        there,
+      ),
     })),
   );
   return started?.app === undefined ? people : [listedBot(started.app), ...people];
@@ -107,4 +111,10 @@ async function groupsOf(
     ),
   );
   return found.flat();
+}
+
+/** Nobody is in another platform's groups, and that one may be away. */
+function groupsFor(account: string, groups: ReadonlySet<string>): ReadonlySet<string> {
+  const platform = (reference: string) => reference.slice(0, reference.indexOf(":"));
+  return new Set([...groups].filter((group) => platform(group) === platform(account)));
 }

@@ -1,0 +1,101 @@
+import type { Adapter, ChatAdapter, Inbox, Queries } from "../adapters/adapter.ts";
+import { BotError } from "../core/errors.ts";
+import { type JournalKey, platformName, transportOf, tryJournalKey } from "../core/journal-key.ts";
+import { inPages } from "../core/pages.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Config } from "../config/config.ts";
+import { createMirrors, type Mirrors } from "../team/mirrors.ts";
+import { fold } from "../thread/fold.ts";
+import { MAIN_VIEW, Thread } from "../thread/state.ts";
+import type { Mirroring } from "../tools/integration.ts";
+
+/** What is said in any of a thread's places reaches its one journal, and is answered from it. */
+export function routed(
+  { inbox, queries }: { inbox: Inbox; queries: Queries },
+  { platforms }: Pick<Config, "platforms">,
+  journal: Journal,
+) {
+  // There is no second place: nothing is looked up.
+  if (platforms.length < 2) return { inbox, queries };
+  const mirrors = createMirrors(journal);
+  return { inbox: routedInbox(inbox, mirrors), queries: routedQueries(queries, mirrors) };
+}
+
+function routedInbox(inbox: Inbox, { homeOf }: Mirrors): Inbox {
+  return {
+    async post(place, id, inbound) {
+      const key = await homeOf(place);
+      await inbox.post(key, id, inbound);
+      // Became another thread's view in between: the place's own journal does nothing with it any more.
+      const now = await homeOf(place);
+      if (now !== key && key === place) await inbox.post(now, id, inbound);
+    },
+  };
+}
+
+function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
+  const atHome =
+    <A extends unknown[], R>(ask: (key: JournalKey, ...rest: A) => Promise<R>) =>
+    async (place: JournalKey, ...rest: A): Promise<R> =>
+      ask(await homeOf(place), ...rest);
+  return {
+    ...queries,
+    thread: atHome(queries.thread),
+    isSaid: atHome(queries.isSaid),
+    action: atHome(queries.action),
+    answer: atHome(queries.answer),
+    output: atHome(queries.output),
+    editForm: atHome(queries.editForm),
+    checkEdit: atHome(queries.checkEdit),
+    history: atHome(queries.history),
+    async recent(prefix, since) {
+      const views = await among(prefix);
+      const lively = await Promise.all(
+        views.map(async ({ place, home }) => {
+          const { lastAt = 0 } = (await queries.thread(home)) ?? {};
+          return lastAt >= since ? [place] : [];
+        }),
+      );
+      return [...new Set([...lively.flat(), ...(await queries.recent(prefix, since))])];
+    },
+  };
+}
+
+/** What the tools that show a thread in a second place use of the program. */
+export function createMirroring(
+  journal: Pick<Journal, "read">,
+  adapters: ReadonlyMap<string, Adapter>,
+): Mirroring {
+  /** @throws BotError PRECHECK_FAILED where no connected platform has it */
+  function adapterFor(channel: string): ChatAdapter {
+    const key = tryJournalKey(channel);
+    const adapter = key && adapters.get(transportOf(key));
+    if (isChat(adapter)) return adapter;
+    const name = key === undefined ? channel : platformName(key);
+    throw new BotError("PRECHECK_FAILED", `${name} isn't served here.`);
+  }
+
+  return {
+    async viewsOf(key) {
+      const thread = new Thread();
+      for await (const page of inPages(await journal.read(key))) fold(thread, page);
+      return thread.views.flatMap((view) =>
+        view === MAIN_VIEW ? [] : (tryJournalKey(view) ?? []),
+      );
+    },
+    async describe(channel) {
+      const adapter = adapterFor(channel);
+      const name = await adapter.placeName?.(channel);
+      return { name, isPublic: (await adapter.audience(channel)) === undefined };
+    },
+    open: async (channel, text) => adapterFor(channel).open(channel, text),
+    isChat: (key) => isChat(adapters.get(transportOf(key))),
+    link: (key) => adapters.get(transportOf(key))?.link(key),
+    nameOf: async (key) => adapters.get(transportOf(key))?.placeName?.(key),
+  };
+}
+
+/** A platform in whose channels threads can be begun. */
+function isChat(adapter: Adapter | undefined): adapter is ChatAdapter {
+  return adapter !== undefined && "open" in adapter && "examine" in adapter;
+}

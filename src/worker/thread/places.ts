@@ -1,0 +1,95 @@
+import type { Adapter, View } from "../../adapters/adapter.ts";
+import { BotError } from "../../core/errors.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../../core/journal-key.ts";
+import type { People } from "../../core/people.ts";
+import { MAIN_VIEW } from "../../thread/state.ts";
+import { viewFor } from "../../thread/views.ts";
+import type { ThreadContext } from "./parts.ts";
+
+/** The places that a thread is shown in: most have one. Whoever decides or reads along may sit in any of them. */
+
+type Places = Pick<ThreadContext, "parts" | "adapter" | "key" | "thread">;
+
+/** A place, by the key that its platform knows it by. */
+interface Place {
+  adapter: Adapter;
+  key: JournalKey;
+}
+
+/** @throws BotError NOT_AVAILABLE when this process does not serve its platform */
+function placeOf({ parts, adapter, key }: Places, view: string): Place {
+  if (view === MAIN_VIEW) return { adapter, key };
+  const place = tryJournalKey(view);
+  const from = place && parts.adapterOf(transportOf(place));
+  if (place !== undefined && from !== undefined) return { adapter: from, key: place };
+  throw new BotError("NOT_AVAILABLE", `${view} of ${key} is not shown by this process.`);
+}
+
+function placesOf(ctx: Places): Place[] {
+  return ctx.thread.views.map((view) => placeOf(ctx, view));
+}
+
+/** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
+export function viewOf(ctx: Places, name: string = MAIN_VIEW): View {
+  const { adapter, key } = placeOf(ctx, name);
+  const view = adapter.view(key);
+  if (view !== undefined) return view;
+  throw new BotError("NOT_AVAILABLE", `${name} of ${ctx.key} is not shown by this process.`);
+}
+
+/** The place that the account writes in. */
+function homeOf(ctx: Places, account: string): Place {
+  return placeOf(ctx, viewFor(ctx.thread, account));
+}
+
+/** Everybody in all of its places, each as their own platform knows them. */
+export function peopleAround(ctx: Places): People {
+  if (ctx.thread.views.length === 1) return ctx.adapter.people;
+  return {
+    membership: async (account) => {
+      const { adapter, key } = homeOf(ctx, account);
+      return adapter.people.membership(account, key);
+    },
+    members: async (group) => homeOf(ctx, group).adapter.people.members(group),
+    async everyone() {
+      const [here, ...others] = placesOf(ctx).map(({ adapter, key }) =>
+        adapter.people.everyone(key),
+      );
+      // What another platform's outage hides cannot be listed; a decision is checked for itself.
+      const away = others.map((each) => each.catch(() => undefined));
+      const found = await Promise.all([here, ...away]);
+      return found.includes(undefined) ? undefined : found.flatMap((each) => each ?? []);
+    },
+    timezone: async (account) => homeOf(ctx, account).adapter.people.timezone(account),
+  };
+}
+
+/**
+ * Who may read along (`Adapter.audience`). Where one of several places is private the thread is a private place of its own: no
+ * place's private records are shown in another.
+ */
+export async function audienceOf(ctx: Places): Promise<string | undefined> {
+  const all = await Promise.all(placesOf(ctx).map(({ adapter, key }) => adapter.audience(key)));
+  return all.length === 1 ? all[0] : all.every((each) => each === undefined) ? undefined : ctx.key;
+}
+
+/** As `Adapter.tenants`, by the account's own platform. */
+export async function tenantsOf(ctx: Places, account: string): Promise<readonly string[] | "all"> {
+  const { adapter, key } = homeOf(ctx, account);
+  return adapter.tenants(key, account);
+}
+
+/** The channels that it is in (`Adapter.channel`), its own first. */
+export async function channelsOf({ adapter, key, thread }: Places): Promise<string[]> {
+  const others = thread.views.flatMap((view) => thread.channels.get(view) ?? []);
+  return [await adapter.channel(key), ...others];
+}
+
+/** What people call its places (`Adapter.placeName`). May throw. */
+export async function placeNameIn(ctx: Places): Promise<string | undefined> {
+  const names = await Promise.all(
+    placesOf(ctx).map(async ({ adapter, key }) => adapter.placeName?.(key)),
+  );
+  const known = names.flatMap((name) => name ?? []);
+  return known.length === 0 ? undefined : known.join(" or ");
+}

@@ -1,0 +1,198 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import type { ChatAdapter } from "../../src/adapters/adapter.ts";
+import { assemble, type Bot } from "../../src/app/assemble.ts";
+import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { FakeDiscord, type FakeUser } from "../fakes/discord/discord.ts";
+import { FakeSlack, typed } from "../fakes/slack/slack.ts";
+import { until } from "../until.ts";
+
+/** Slack with Ana and Bob, Discord with Ana and Dora; the configuration knows whose accounts are Ana's and Bob's. */
+async function openChats() {
+  const [slack, discord] = await Promise.all([FakeSlack.start(), FakeDiscord.start()]);
+  onTestFinished(async () => {
+    await Promise.all([slack.stop(), discord.stop()]);
+  });
+  const [ana, bob] = [slack.addUser({ name: "ana" }), slack.addUser({ name: "bob" })];
+  const ops = slack.addChannel({ name: "ops", members: [ana, bob] });
+  const guild = discord.addGuild({ name: "corp" });
+  const [anaThere, dora] = [discord.addUser({ name: "ana" }), discord.addUser({ name: "dora" })];
+  for (const user of [anaThere, dora]) discord.addMember(guild, user);
+  const war = discord.addChannel(guild, { name: "war-room" });
+  const folder = await mkdtemp(join(tmpdir(), "wk-mirror-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const account = ({ id }: { id: string }) => `slack:${slack.team.id}:${id}`;
+  const people = `people: [{ name: Ana, accounts: ["${account(ana)}", "discord:${anaThere.id}"] }, { name: Bob, accounts: ["${account(bob)}"] }]`;
+  const rules = `approvals: { rules: [{ match: { tool: run_command }, decide: ask, quorum: 2 }] }`;
+  await writeFile(join(folder, "watchkeeper.yaml"), `${people}\n${rules}\n`, { mode: 0o600 });
+  const env = {
+    DATA_DIR: join(folder, "data"),
+    SLACK_BOT_TOKEN: slack.botToken,
+    SLACK_APP_TOKEN: slack.appToken,
+    SLACK_API_URL: slack.apiUrl,
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    DISCORD_GUILDS: guild.id,
+  };
+  const config = await loadConfig(env, { cwd: folder });
+
+  /** The whole program but for its process. */
+  async function start(change: (adapter: ChatAdapter) => ChatAdapter = (same) => same) {
+    const log = pino({ level: "silent" });
+    const bot = await assemble(config, log, { local: false });
+    const platforms = (await loadPlatforms(config, log)).map(change);
+    bot.start(...platforms);
+    await connectPlatforms(platforms, bot, { log, signal: new AbortController().signal });
+    return bot;
+  }
+
+  const thread = () => {
+    const [first] = discord.messages(war);
+    return first && discord.threadOf(first.id);
+  };
+  let root = "";
+  const chats = {
+    slack,
+    ops,
+    discord,
+    folder,
+    start,
+    people: { ana, bob, anaThere, dora },
+    channel: `discord:${guild.id}:${war.id}`,
+    /** Someone writes in the one thread on Slack, or begins it. */
+    write(who: { id: string }, text: string) {
+      const ts = slack.say(
+        who,
+        ops,
+        typed(text),
+        root === "" ? { mention: true } : { thread: root },
+      );
+      root ||= ts;
+      return ts;
+    },
+    /** The same in its place on Discord. */
+    writeThere(who: FakeUser, text: string) {
+      const there = thread();
+      if (there === undefined) throw new Error("it is not mirrored");
+      return discord.say(who, there, text);
+    },
+    here: () => slack.messages(ops, root).map((message) => slack.textOf(message)),
+    there() {
+      const found = thread();
+      const messages = found === undefined ? [] : discord.messages(found);
+      return messages.map((message) => discord.textOf(message).replaceAll("\\", ""));
+    },
+    async press(who: { id: string }, action: string, label = "Approve") {
+      for (const message of slack.messages(ops, root).toReversed()) {
+        const found = slack
+          .buttonsOf(message)
+          .find((each) => each.label === label && each.actionId.includes(action));
+        if (found !== undefined) return slack.press(who, ops, message.ts, found.actionId);
+      }
+      throw new Error(`no ${label} of ${action} on Slack`);
+    },
+    async pressThere(who: FakeUser, action: string, label = "Approve") {
+      for (const message of discord.messages(thread() ?? war).toReversed()) {
+        const found = discord
+          .buttonsOf(message)
+          .find((each) => each.label === label && each.customId.includes(action));
+        if (found !== undefined) return discord.press(who, message.id, found.customId);
+      }
+      throw new Error(`no ${label} of ${action} on Discord`);
+    },
+    toldThere: (who: FakeUser) => discord.ephemerals(who).map((message) => discord.textOf(message)),
+    async votes(bot: Bot) {
+      const key = `slack:${slack.team.id}:${ops.id}:${root}` as const;
+      const entries = await bot.journal.read(key);
+      return entries.flatMap((entry) => (entry.kind === "vote" ? [entry] : []));
+    },
+    /** Ana asks for it and Bob approves. */
+    async mirror() {
+      chats.write(ana, `mirror to ${chats.channel}`);
+      await until(() =>
+        chats.here().some((text) => text.includes("Show this thread on Discord too?")),
+      );
+      await chats.press(bob, "a1");
+      await until(() => chats.there().length > 0);
+    },
+  };
+  return chats;
+}
+
+const has = (texts: readonly string[], part: string) => texts.filter((text) => text.includes(part));
+const command = (file: string) => `run run_command argv='["/usr/bin/touch","${file}"]'`;
+
+test("a thread is shown on Slack and Discord: what people say is quoted, cards are decided in either, and one person counts once", async () => {
+  const chats = await openChats();
+  const { ana, bob, anaThere, dora } = chats.people;
+  const { here, there } = chats;
+  const bot = await chats.start();
+  onTestFinished(() => bot.stop());
+  await chats.mirror();
+  // Whoever asked elsewhere is told in both places how it went.
+  await until(() => has(there(), "is shown in #war-room on Discord too").length === 1);
+
+  const said = chats.write(bob, "is web-1 *well* <!channel> @everyone?");
+  await until(() => has(there(), "bob on Slack:").length === 1);
+  expect(has(there(), "bob on Slack:")[0]).toContain("> is web-1 *well* <!channel> @");
+  chats.writeThere(dora, "it looks slow to me <@&1>");
+  await until(() => has(here(), "dora on Discord:").length === 1);
+  chats.slack.edit(bob, chats.ops, said, "is web-2 well?");
+  await until(() => has(there(), "> is web-2 well?").length === 1);
+  chats.slack.remove(bob, chats.ops, said);
+  await until(() => has(there(), "bob on Slack:").length === 0);
+
+  // Asked for on Discord, decided on Slack: Ana's two accounts are one vote.
+  const file = join(chats.folder, "made");
+  chats.writeThere(dora, command(file));
+  await until(() => has(here(), "#ops or #war-room").length > 0);
+  await until(() => has(there(), "#ops or #war-room").length > 0);
+  await chats.press(ana, "a2");
+  await until(() => has(there(), "approved by ana").length > 0);
+  await chats.pressThere(anaThere, "a2");
+  await until(() => chats.toldThere(anaThere).some((text) => text.includes("You've approved a2")));
+  expect(existsSync(file)).toBe(false);
+  await chats.press(bob, "a2");
+  await until(() => existsSync(file));
+  await until(
+    () => has(there(), "approved by ana (@ana").length > 0 && has(there(), "bob").length > 0,
+  );
+  expect((await chats.votes(bot)).map(({ account, person }) => [account, person])).toEqual([
+    [expect.stringContaining("slack:"), "person:Bob"],
+    [expect.stringContaining("slack:"), "person:Ana"],
+    [expect.stringContaining("slack:"), "person:Bob"],
+  ]);
+
+  // What Ana asks for on Slack she can't approve on Discord, where it takes somebody else.
+  const other = join(chats.folder, "other");
+  chats.write(ana, command(other));
+  await until(() => has(there(), other).length > 1);
+  await chats.pressThere(anaThere, "a3");
+  await until(() => chats.toldThere(anaThere).some((text) => text.includes("asked for")));
+  await chats.pressThere(dora, "a3", "Deny…").catch(() => undefined);
+  chats.writeThere(dora, "deny a3");
+  await until(() => has(here(), "dora").some((text) => text.includes("a3")));
+  expect(existsSync(other)).toBe(false);
+
+  // It ends with a word there; whoever writes on is told where it goes on.
+  chats.write(bob, "unmirror");
+  await until(() => has(there(), "goes on in Slack:").length === 1);
+  chats.writeThere(dora, "hello? still there?");
+  await until(() => has(there(), "goes on in Slack:").length === 2);
+  chats.write(bob, "nobody reads this there");
+  chats.write(bob, "help");
+  await until(() => has(here(), "Type a command").length > 0);
+  expect(has(there(), "nobody reads this")).toEqual([]);
+  expect(has(here(), "hello? still there?")).toEqual([]);
+  // Nobody but those whom the program itself tells what became of their request.
+  const pinged = [
+    ...chats.slack.pings.map(({ what }) => what),
+    ...chats.discord.pings.map(({ target }) => target),
+  ];
+  expect(new Set(pinged)).toEqual(new Set([`<@${ana.id}>`, dora.id]));
+});
