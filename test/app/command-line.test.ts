@@ -55,7 +55,7 @@ describe("ask", () => {
       code: 1,
       out: expect.stringContaining("Did you mean disk_usage?"),
     });
-    expect(half).toMatchObject({ code: 1, out: expect.stringContaining("Usage: `undo a1`") });
+    expect(half).toMatchObject({ code: 1, out: expect.stringContaining("Usage: undo a1") });
     expect(plain).toMatchObject({ code: 1, out: expect.stringContaining("run disk_usage") });
     expect(lines(plain.out)[0]).toMatch(/I don't have an AI model yet.*MODEL/);
   });
