@@ -19,7 +19,7 @@ const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 /** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** A thread has something to show. */
   wake?(key: JournalKey): void;
   /** The channel that is told of an incident, such as `slack:T1:C9`; undefined: none. */
