@@ -420,6 +420,8 @@ export interface ChatParts {
   overview: Overview;
   /** Left out where a platform keeps nothing. */
   vault?: Vault;
+  /** It thanks and says nothing else: nobody answers it, and in a direct message it may get a 👍. */
+  isThanks(text: string): boolean;
   /** What a text that the adapter makes of people's words passes before it is shown, such as a thread's name. */
   encode(text: string): string;
 }

@@ -26,6 +26,7 @@ const FORMS = {
   emoji: new RegExp(EMOJI, "giu"),
   beside: wordsOf(BESIDE),
 };
+const THANKING = new RegExp(`(?<![\\p{L}\\p{N}])(?:${THANKS})(?![\\p{L}\\p{N}])`, "iu");
 /** Longer texts say more than that. */
 const MAX_CHARS = 80;
 
@@ -52,6 +53,12 @@ export function toneOf(text: string): Tone | undefined {
   const isAsking = /\?(?=\s|$|["')\]])|[？؟]/u.test(said);
   const patterns = [REQUEST, ASKS_LATER, NAMES_BOT];
   return isAsking || patterns.some((pattern) => pattern.test(said)) ? "request" : undefined;
+}
+
+/** It thanks, and says nothing else that anybody would have to answer. */
+export function isThanks(text: string): boolean {
+  const small = smallTalk(text.trim());
+  return (small === "chatter" || small === "thanks") && THANKING.test(text);
 }
 
 function smallTalk(text: string): Tone | undefined {

@@ -9,6 +9,7 @@ import type { Journal } from "../../src/journal/journal.ts";
 import type { Edit } from "../../src/core/edit.ts";
 import { editFields, readEdit } from "../../src/tools/edit-form.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { isThanks } from "../../src/thread/tone.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createTenants } from "../../src/app/tenants.ts";
@@ -41,6 +42,7 @@ export function openParts(journal: Journal) {
       incidents: async ({ tenants }) => (tenants.length === 0 ? [] : incidents),
     },
     tenants: createTenants(journal),
+    isThanks,
     encode: (text) => text.replaceAll("hunter2-held", "[secret]"),
     inbox: {
       async post(...args: Parameters<Inbox["post"]>) {

@@ -53,6 +53,7 @@ const PARTS = {
   },
   overview: { about: () => [], systems: () => [], today: nowhere, incidents: nowhere },
   tenants: { kept: nowhere, keep: nowhere },
+  isThanks: () => false,
   encode: (text: string) => text,
 };
 const connect = (adapters: ChatAdapter[], signal = new AbortController().signal) =>

@@ -1,5 +1,6 @@
 import type { Adapter, Inbox, Queries, Tenants } from "../../src/adapters/adapter.ts";
 import { readText } from "../../src/commands/grammar.ts";
+import { isThanks } from "../../src/thread/tone.ts";
 import { encodeText } from "../../src/security/sanitize.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
@@ -19,6 +20,7 @@ export interface Host {
   queries: Queries;
   overview: Overview;
   tenants: Tenants;
+  isThanks(text: string): boolean;
   encode(text: string): string;
   /** Takes up nothing any more; the journal stays open. */
   stop(): Promise<void>;
@@ -70,6 +72,7 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
       },
     ),
     tenants: createTenants(journal),
+    isThanks,
     encode,
     async stop() {
       await worker.stop(1_000);

@@ -44,6 +44,8 @@ export interface MessageParts {
   queries: Queries;
   encode(text: string): string;
   readFiles: ReadFiles;
+  isThanks(text: string): boolean;
+  onThanks(place: Place, message: string): void;
   /** What the gateway has said about roles and channels so far. */
   heard: Heard;
   served: Served;
@@ -153,7 +155,7 @@ export function createMessages(parts: MessageParts) {
 }
 
 /** Makes the job that records one message; it can be run again while the store is away. */
-function createJobs({ inbox, say, queries, posting, log }: MessageParts) {
+function createJobs({ inbox, say, queries, posting, isThanks, onThanks, log }: MessageParts) {
   return (id: string, { placeOf, read }: Taken): (() => Promise<void>) => {
     let place: Place | undefined;
     let hasFailed = false;
@@ -168,6 +170,7 @@ function createJobs({ inbox, say, queries, posting, log }: MessageParts) {
       if (text === undefined) return;
       try {
         await inbox.post(key, `msg:${id}`, text);
+        if (place.guild === undefined && isThanks(text.text)) onThanks(place, id);
       } catch (error) {
         if (isBotError(error, "USAGE")) {
           // Trying again would not help. An earlier process may have said so already.

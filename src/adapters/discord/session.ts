@@ -27,7 +27,7 @@ import { createPosting, type Posting } from "./posting.ts";
 import { createSay, isWithin } from "./say.ts";
 import { threadName } from "./text.ts";
 import { createThreadOpener } from "./threads.ts";
-import { createTyping } from "./typing.ts";
+import { createThumbsUp, createTyping } from "./typing.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { DiscordPeople } from "./people.ts";
 import { onJoined, type Served, settleServed } from "./tenants.ts";
@@ -89,6 +89,8 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     inbox,
     queries,
     encode,
+    isThanks: parts.isThanks,
+    onThanks: createThumbsUp(api, log),
     readFiles: createDiscordFiles(apiUrl, log),
     heard: connection,
     served,

@@ -19,3 +19,13 @@ export function createTyping(api: Api, log: Logger): ThreadSign<Place> {
     renewMs: TYPING_MS,
   });
 }
+
+/** Puts a 👍 on a message, or not: nothing depends on it. */
+export function createThumbsUp(api: Api, log: Logger) {
+  return ({ channel }: Place, message: string): void => {
+    const route = Routes.channelMessageOwnReaction(channel, message, encodeURIComponent("👍"));
+    api.ask("put", route).catch((error: unknown) => {
+      log.debug({ err: error }, "a reaction could not be added");
+    });
+  };
+}

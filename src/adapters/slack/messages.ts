@@ -32,6 +32,8 @@ export interface MessageParts {
   /** Tells a person alone, in the thread; never fails. */
   tell(place: Place, user: string, text: string): Promise<void>;
   onHeard(place: Place): void;
+  isThanks(text: string): boolean;
+  onThanks(message: { channel: string; timestamp: string }): void;
   /** Takes what no person wrote. */
   hearBot(event: unknown): Promise<void>;
   log: Logger;
@@ -93,6 +95,8 @@ export function createMessages(parts: MessageParts) {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.set(key, true);
       parts.onHeard(place);
+      if (isDirect(place.channel) && parts.isThanks(text))
+        parts.onThanks({ channel: place.channel, timestamp: ts });
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;
       // Sending it again would not help.

@@ -106,3 +106,13 @@ export function createStatus(api: Api, log: Logger) {
     },
   };
 }
+
+/** Puts a 👍 on a message, or not: nothing depends on it. */
+export function createThumbsUp(api: Api, log: Logger) {
+  return (message: { channel: string; timestamp: string }): void => {
+    const asked = api.ask("reactions.add", (client) =>
+      client.reactions.add({ ...message, name: "+1" }),
+    );
+    asked.catch((error: unknown) => log.debug({ err: error }, "a reaction could not be added"));
+  };
+}

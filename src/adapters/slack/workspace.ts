@@ -22,7 +22,7 @@ import { createPlanStreams } from "./plan-stream.ts";
 import { createPosting } from "./posting.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
-import { createStatus, STATUS_MS } from "./status.ts";
+import { createStatus, createThumbsUp, STATUS_MS } from "./status.ts";
 import { createTitles } from "./titles.ts";
 import { createView } from "./view.ts";
 
@@ -89,7 +89,9 @@ export function serveWorkspace(
   const dropped = createDropped({ posting, allowLink, log });
   const bots = createBots(parts.bots, log);
   const hearBot = createBotTaker({ ...shared, app: parts.app, bots, posting });
-  const messages = createMessages({ ...shared, readFiles, onHeard: dropped.heard, hearBot });
+  const onThanks = createThumbsUp(api, log);
+  const taking = { readFiles, isThanks: parts.isThanks, onThanks, onHeard: dropped.heard, hearBot };
+  const messages = createMessages({ ...shared, ...taking });
   const missed = createBackfill({ ...shared, hear: messages.hear, posting });
   return {
     workspace,

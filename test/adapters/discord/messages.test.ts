@@ -85,12 +85,15 @@ test("bots, webhooks and Discord's own messages say nothing to it", async () => 
   expect(await bot.texts(thread)).toEqual(["is web well?"]);
 });
 
-test("a direct message is a session by itself, and needs no mention", async () => {
+test("a direct message is a session by itself, needs no mention, and thanks there get a 👍", async () => {
   const dm = bot.discord.openDm(bot.ana);
   bot.discord.say(bot.ana, dm, "is web well?");
   await until(async () => (await bot.texts(dm)).length > 0);
   expect(await bot.texts(dm)).toEqual(["is web well?"]);
   expect(bot.key(dm)).toBe(`discord:dm:${dm.id}`);
+  const messageId = bot.discord.say(bot.ana, dm, "thank you!");
+  await until(() => bot.discord.reactions.length > 0);
+  expect(bot.discord.reactions).toEqual([{ messageId, emoji: "👍" }]);
 });
 
 test("a mention without words asks for help", async () => {

@@ -62,7 +62,7 @@ test("in a thread of its own every line is kept, with whom it is to", async () =
   );
 });
 
-test("in direct messages each message is a thread, and nothing needs a mention", async () => {
+test("in direct messages each message is a thread, nothing needs a mention, and thanks get a 👍", async () => {
   const { slack, ana } = bot;
   const dm = slack.openDm(ana);
   const first = slack.say(ana, dm, "is web well?");
@@ -71,6 +71,13 @@ test("in direct messages each message is a thread, and nothing needs a mention",
   slack.say(ana, dm, "I mean db-2", { thread: second });
   expect(await kept(first, dm)).toEqual(["is web well?"]);
   expect(await kept(second, dm)).toEqual(["and db?", "I mean db-2"]);
+  const thanks = slack.say(ana, dm, "ok thanks!", { thread: second });
+  await until(() => slack.reactions(dm, thanks).length > 0);
+  expect(slack.reactions(dm, thanks)).toEqual(["+1"]);
+  slack.say(ana, dm, "lol", { thread: second });
+  slack.say(ana, dm, "thanks, but db-3?", { thread: second });
+  await slack.idle();
+  expect(slack.calls.filter(({ method }) => method === "reactions.add")).toHaveLength(1);
 });
 
 test("a mention inside a thread of other people's begins a conversation there", async () => {

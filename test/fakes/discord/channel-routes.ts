@@ -152,6 +152,16 @@ function type({ platform, param }: Asked): Answer {
   return undefined;
 }
 
+/** Of the bot, with an emoji as its characters. */
+function react({ platform, param }: Asked): Answer {
+  const { readMessageHistory, addReactions } = PERMISSIONS;
+  const channel = channelFor(platform.world, param("channel"), readMessageHistory | addReactions);
+  const message = messageIn(channel, param("message"));
+  if (!/^\p{RGI_Emoji}$/v.test(param("emoji"))) throw refusal("unknownEmoji");
+  platform.reactions.push({ messageId: message.id, emoji: param("emoji") });
+  return undefined;
+}
+
 /** Adds `HasThread` to a message from which a thread was started. */
 export function markThread(platform: Platform, message: FakeMessage): void {
   message.flags |= FLAGS.hasThread;
@@ -169,6 +179,11 @@ export const CHANNEL_ROUTES: readonly Route[] = [
   { method: "POST", pattern: "/channels/:channel/messages", run: createMessage },
   { method: "GET", pattern: "/channels/:channel/messages/:message", run: oneMessage },
   { method: "PATCH", pattern: "/channels/:channel/messages/:message", run: editMessage },
+  {
+    method: "PUT",
+    pattern: "/channels/:channel/messages/:message/reactions/:emoji/@me",
+    run: react,
+  },
   { method: "DELETE", pattern: "/channels/:channel/messages/:message", run: deleteMessage },
   { method: "POST", pattern: "/channels/:channel/typing", run: type },
 ];

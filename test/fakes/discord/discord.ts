@@ -84,6 +84,7 @@ export class FakeDiscord {
   /** Who owns every guild. */
   readonly owner: FakeUser;
   readonly pings: Ping[] = [];
+  readonly reactions: { messageId: string; emoji: string }[] = [];
   readonly typing: { channelId: string; at: number }[] = [];
   /** Milliseconds before each request is looked at. */
   latencyMs = 0;
@@ -143,6 +144,7 @@ export class FakeDiscord {
       hasMembers: privileged.includes("GuildMembers"),
       oldEdits: options.oldEdits ?? 3,
       pings: this.pings,
+      reactions: this.reactions,
       typing: this.typing,
       nonces: new Map(),
       oldEditsAt: new Map(),

@@ -3,6 +3,7 @@ import { CHANNEL_TYPES, type FakeChannel, type FakeGuild, type World } from "./w
 /** Bits of https://discord.com/developers/docs/topics/permissions, as far as a chat bot meets them. */
 export const PERMISSIONS = {
   administrator: 1n << 3n,
+  addReactions: 1n << 6n,
   viewChannel: 1n << 10n,
   sendMessages: 1n << 11n,
   manageMessages: 1n << 13n,
@@ -18,6 +19,7 @@ export const PERMISSIONS = {
 
 /** What @everyone may in a new guild. */
 export const EVERYONE =
+  PERMISSIONS.addReactions |
   PERMISSIONS.viewChannel |
   PERMISSIONS.sendMessages |
   PERMISSIONS.embedLinks |

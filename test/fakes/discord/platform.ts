@@ -62,6 +62,7 @@ export interface Platform {
   readonly hasMembers: boolean;
   readonly oldEdits: number;
   readonly pings: Ping[];
+  readonly reactions: { messageId: string; emoji: string }[];
   readonly typing: { channelId: string; at: number }[];
   /** Nonces by author, and the message of each. */
   readonly nonces: Map<string, { messageId: string; until: number }>;

@@ -32,6 +32,7 @@ export const REFUSALS = {
   unknownChannel: [404, 10003, "Unknown Channel"],
   unknownGuild: [404, 10004, "Unknown Guild"],
   unknownMember: [404, 10007, "Unknown Member"],
+  unknownEmoji: [400, 10014, "Unknown Emoji"],
   unknownMessage: [404, 10008, "Unknown Message"],
   unknownUser: [404, 10013, "Unknown User"],
   unknownWebhook: [404, 10015, "Unknown Webhook"],

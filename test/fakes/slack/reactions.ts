@@ -5,7 +5,7 @@ import { findMessage, Refusal, visibleChannel, type World } from "./world.ts";
 /** Of one app on one message, and kinds on a message (errors of https://docs.slack.dev/reference/methods/reactions.add). */
 const MAX_EMOJI = 23;
 /** Those that this fake's workspace has. */
-const EMOJI: ReadonlySet<string> = new Set(["eyes", "white_check_mark"]);
+const EMOJI: ReadonlySet<string> = new Set(["eyes", "white_check_mark", "+1"]);
 
 export function reactionMethods(world: World): Methods {
   const scopes = ["reactions:write"];
