@@ -47,7 +47,6 @@ import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
 import { loadToolset, problemsOf, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
-import { isThanks } from "../thread/tone.ts";
 import { createWorker } from "../worker/worker.ts";
 
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
@@ -70,7 +69,6 @@ export interface Bot {
   queries: Queries;
   overview: Overview;
   tenants: Tenants;
-  isThanks: typeof isThanks;
   /** What every outgoing text passes: no control characters, no held secrets. */
   encode(text: string): string;
   journal: Journal;
@@ -287,7 +285,6 @@ export async function assemble(
 
   return {
     ...routed({ inbox, queries }, config, journal),
-    isThanks,
     overview,
     tenants: createTenants(journal),
     encode,

@@ -5,6 +5,7 @@ import { assemble } from "./assemble.ts";
 import { type HttpServer, startHttpServer } from "./http.ts";
 import { connectPlatforms, loadPlatforms } from "./platforms.ts";
 import { createLogger, stopOnSignal } from "./process.ts";
+import { isThanks } from "../thread/tone.ts";
 import { createVault, openSecrets } from "./secrets.ts";
 
 /** Where HTTP is served when only this machine's agents need it. */
@@ -39,7 +40,7 @@ export async function serve(config: Config): Promise<number> {
     const vault = createVault(openSecrets(config, bot.journal), bot.journal);
     const connected = await connectPlatforms(
       platforms,
-      { ...bot, vault },
+      { ...bot, vault, isThanks },
       { log, signal: stopped },
     );
     if (connected.length === 0 && agents === undefined && !stopped.aborted) return 1;

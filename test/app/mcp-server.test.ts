@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { isThanks } from "../../src/thread/tone.ts";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -124,7 +125,11 @@ async function serve(data: string, env: Record<string, string> = {}) {
   if (agents === undefined) throw new Error("agents are not served");
   const server = await startHttpServer({ routes: agents.routes, port: 0, log });
   served.start(...platforms, agents.adapter);
-  await connectPlatforms(platforms, served, { log, signal: new AbortController().signal });
+  await connectPlatforms(
+    platforms,
+    { ...served, isThanks },
+    { log, signal: new AbortController().signal },
+  );
   let stopped: Promise<unknown> | undefined;
   const stop = () =>
     (stopped ??= served

@@ -31,9 +31,7 @@ export interface MessageParts {
   readFiles: ReadFiles;
   /** Tells a person alone, in the thread; never fails. */
   tell(place: Place, user: string, text: string): Promise<void>;
-  onHeard(place: Place): void;
-  isThanks(text: string): boolean;
-  onThanks(message: { channel: string; timestamp: string }): void;
+  onHeard(place: Place, message: { ts: string; text: string }): void;
   /** Takes what no person wrote. */
   hearBot(event: unknown): Promise<void>;
   log: Logger;
@@ -94,9 +92,7 @@ export function createMessages(parts: MessageParts) {
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.set(key, true);
-      parts.onHeard(place);
-      if (isDirect(place.channel) && parts.isThanks(text))
-        parts.onThanks({ channel: place.channel, timestamp: ts });
+      parts.onHeard(place, { ts, text });
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;
       // Sending it again would not help.
@@ -157,6 +153,6 @@ export function isQuestion(message: unknown, isThread: boolean, botUser: string)
 }
 
 /** Slack's ids say what they name: D is a direct message. */
-function isDirect(channel: string): boolean {
+export function isDirect(channel: string): boolean {
   return channel.startsWith("D");
 }

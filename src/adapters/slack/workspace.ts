@@ -15,7 +15,7 @@ import { createSlackFiles } from "./files.ts";
 import { createDoors } from "./doors.ts";
 import { createDropped } from "./dropped.ts";
 import type { Entered } from "./entrance.ts";
-import { createMessages } from "./messages.ts";
+import { createMessages, isDirect, type MessageParts } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { keyOf, NO_THREAD, type Place, type Workspace } from "./place.ts";
 import { createPlanStreams } from "./plan-stream.ts";
@@ -89,9 +89,13 @@ export function serveWorkspace(
   const dropped = createDropped({ posting, allowLink, log });
   const bots = createBots(parts.bots, log);
   const hearBot = createBotTaker({ ...shared, app: parts.app, bots, posting });
-  const onThanks = createThumbsUp(api, log);
-  const taking = { readFiles, isThanks: parts.isThanks, onThanks, onHeard: dropped.heard, hearBot };
-  const messages = createMessages({ ...shared, ...taking });
+  const thumbsUp = createThumbsUp(api, log);
+  const onHeard: MessageParts["onHeard"] = (place, { ts, text }) => {
+    dropped.heard(place);
+    if (isDirect(place.channel) && parts.isThanks(text))
+      thumbsUp({ channel: place.channel, timestamp: ts });
+  };
+  const messages = createMessages({ ...shared, readFiles, onHeard, hearBot });
   const missed = createBackfill({ ...shared, hear: messages.hear, posting });
   return {
     workspace,
