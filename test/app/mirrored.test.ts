@@ -1,3 +1,4 @@
+import { isThanks } from "../../src/thread/tone.ts";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +48,11 @@ async function openChats() {
     const bot = await assemble(config, log, { local: false });
     const platforms = (await loadPlatforms(config, log)).map(change);
     bot.start(...platforms);
-    await connectPlatforms(platforms, bot, { log, signal: new AbortController().signal });
+    await connectPlatforms(
+      platforms,
+      { ...bot, isThanks },
+      { log, signal: new AbortController().signal },
+    );
     return bot;
   }
 
