@@ -38,7 +38,7 @@ export function preparedDrafts(
   call: Call,
   proposal: Proposal,
   { thread }: Surroundings,
-): Draft<AppendKind>[] {
+): Draft<AppendKind>[] | undefined {
   const isReading = proposal.kind === "allow" && proposal.prepared.effect === "read";
   const wantsMore = proposal.kind === "ask" || (proposal.kind === "allow" && !isReading);
   const run = thread.runs.get(call.run);
@@ -52,7 +52,7 @@ export function preparedDrafts(
     case "blocked":
       return [finishedDraft(call, "blocked", proposal.text)];
     case "later":
-      return [lookingNotice(call)];
+      return call.isDelayTold ? undefined : [lookingNotice(call)];
     case "question":
       return [questionNotice(call, proposal)];
     case "allow": {

@@ -135,6 +135,11 @@ export function runOfAnswer(shown: string): string | undefined {
   return /^ended:(.+)$/s.exec(shown)?.[1];
 }
 
+/** The call whose card takes long, as the notice of that id says. */
+export function delayedCallOf(notice: string): string | undefined {
+  return /^looking:(.+)$/s.exec(notice)?.[1];
+}
+
 /** That the journal of a view's place points to the thread, and that it does no more. */
 export const WHERE_IT_IS = { open: "link:open", over: "link:over" } as const;
 

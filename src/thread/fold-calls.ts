@@ -38,6 +38,7 @@ function addCall(
     told: new Set(),
     warned: "no",
     waits: false,
+    isDelayTold: false,
     action: undefined,
     undoes: undefined,
     started: undefined,

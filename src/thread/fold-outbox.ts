@@ -1,5 +1,5 @@
 import type { Entry } from "../core/entry.ts";
-import { entryId, noticeId, numberOfCall, readCardState } from "./entry-ids.ts";
+import { delayedCallOf, entryId, noticeId, numberOfCall, readCardState } from "./entry-ids.ts";
 import { showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { showIncident } from "./fold-incidents.ts";
@@ -20,6 +20,8 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   if (entry.verifies !== undefined) applyVerdict(thread, entry, entry.verifies);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
+  const delayed = findCall(thread, delayedCallOf(entry.id) ?? "");
+  if (delayed !== undefined) delayed.isDelayTold = true;
   keepLive(thread, entry);
   if (entry.asks !== undefined) {
     const call = findCall(thread, entry.asks.call);

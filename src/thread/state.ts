@@ -21,6 +21,8 @@ export interface Call {
   told: Set<string>;
   warned: Warned;
   waits: boolean;
+  /** People were told that its card takes long. */
+  isDelayTold: boolean;
   action: Action | undefined;
   /** What it takes back: an action that is done. Undefined also where that was forgotten. */
   undoes: Action | undefined;

@@ -201,7 +201,11 @@ describe("an action that is to be proposed", () => {
     expect(chat.answers()).toEqual([]);
     clock.now += 40 * SECOND;
     await settle();
-    expect(chat.notices()).toMatchObject([{ text: expect.stringContaining("I can't look up") }]);
+    const told = [{ text: expect.stringContaining("I can't look up") }];
+    expect(chat.notices()).toMatchObject(told);
+    clock.now += 6 * SECOND;
+    await settle();
+    expect(chat.notices()).toMatchObject(told);
     chat.adapter.people.everyone = async () => ["test:ana", "test:bob"];
     clock.now += 6 * SECOND;
     await settle();
