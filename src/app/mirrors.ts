@@ -42,6 +42,8 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
     ...queries,
     thread: atHome(queries.thread),
     isSaid: atHome(queries.isSaid),
+    isPosted: atHome(queries.isPosted),
+    incident: atHome(queries.incident),
     action: atHome(queries.action),
     answer: atHome(queries.answer),
     output: atHome(queries.output),

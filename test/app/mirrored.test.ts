@@ -152,6 +152,12 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   chats.slack.remove(bob, chats.ops, said);
   await until(() => has(there(), "bob on Slack:").length === 0);
 
+  // Its incident's card stands in both, and is pressed in either.
+  chats.write(bob, 'incident open "web is slow"');
+  await until(() => has(there(), "web is slow").length > 1);
+  await chats.pressThere(dora, "incident-resolve", "Resolve…");
+  expect(chats.discord.modals(dora)).toHaveLength(1);
+
   // Asked for on Discord, decided on Slack: Ana's two accounts are one vote.
   const file = join(chats.folder, "made");
   chats.writeThere(dora, command(file));

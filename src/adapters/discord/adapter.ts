@@ -3,7 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import type { ChatAdapter } from "../adapter.ts";
 import { createApi } from "./api.ts";
 import { renderOutgoing } from "../render/message.ts";
-import { createChannels } from "./channels.ts";
+import { type Channels, createChannels, isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
 import { createPeople } from "./people.ts";
 import { addressOf, keyOf, tryPlace } from "./place.ts";
@@ -101,13 +101,17 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
 
     async announce(named, notice, delivery) {
       const { posting } = connected(session);
-      const place = channelIn(served, named);
+      const place = await channelIn(served, channels, named);
       const rendered = await renderOutgoing(notice, isWithin(place));
       return posting.put(place, discordMessages(rendered), delivery);
     },
 
-    open: async (named, text) =>
-      keyOf(await connected(session).begin(channelIn(served, named), text)),
+    async open(named, text) {
+      const place = await channelIn(served, channels, named);
+      // What is said and pressed in a thread is about that thread: it never becomes another one's place.
+      if (place.isThread) throw refusedPlace(`${named} is a thread. Name a channel.`);
+      return keyOf(await connected(session).begin(place, text));
+    },
 
     async examine(kept) {
       const { examine } = await import("./examine.ts");
@@ -121,10 +125,19 @@ function connected(session: Session | undefined): Session {
   throw new BotError("PLATFORM_UNREACHABLE", "Discord is not connected yet.");
 }
 
-/** @throws BotError PLATFORM_REFUSED for a channel of a server that is not served */
-function channelIn(served: Pick<Served, "has">, named: string): { guild: string; channel: string } {
+/** @throws BotError PLATFORM_REFUSED for a channel that is in no served server, or not in the one that is named */
+async function channelIn(
+  served: Pick<Served, "has">,
+  channels: Channels,
+  named: string,
+): Promise<{ guild: string; channel: string; isThread: boolean }> {
   const [, guild = "", channel = ""] = named.split(":");
-  if (served.has(guild)) return { guild, channel };
-  const text = `${named} is in no Discord server that is served.`;
-  throw new BotError("PLATFORM_REFUSED", text, { refused: "place" });
+  const found = served.has(guild) ? await channels.channel(channel) : undefined;
+  if (found !== undefined && "guild_id" in found && found.guild_id === guild)
+    return { guild, channel, isThread: isThreadType(found.type) };
+  throw refusedPlace(`${named} is in no Discord server that is served.`);
+}
+
+function refusedPlace(text: string): BotError {
+  return new BotError("PLATFORM_REFUSED", text, { refused: "place" });
 }

@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { pino } from "pino";
 import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
+import { plainNotice } from "../../../src/adapters/render/phrases.ts";
 import { answer, type Bot, holds, openBot, until } from "./harness.ts";
 
 let bot: Bot | undefined;
@@ -66,6 +67,24 @@ test("a Discord that cannot be reached is away, and starting again later works",
   expect(bot.adapter.view("discord:dm:123456789012345678")).toBeUndefined();
   await bot.adapter.start(bot.parts);
   expect(bot.adapter.view("discord:dm:123456789012345678")).toBeDefined();
+});
+
+test("a conversation is begun, and a channel told something, only where it was named: in a served server, and in no thread", async () => {
+  bot = await openBot({ guilds: (_, { id }) => [id] });
+  const { adapter, discord, guild } = bot;
+  const thread = await bot.begin();
+  const theirs = discord.addChannel(discord.addGuild(), { name: "ops" });
+  const named = `discord:${guild.id}:${theirs.id}`;
+  const refused = { code: "PLATFORM_REFUSED", refused: "place" };
+  await expect(adapter.open(named, "Mirror of a thread")).rejects.toMatchObject(refused);
+  const told = adapter.announce?.(named, plainNotice("An alarm."), {
+    id: "told:1",
+    isRetry: false,
+  });
+  await expect(told).rejects.toMatchObject(refused);
+  const here = `discord:${guild.id}:${thread.id}`;
+  await expect(adapter.open(here, "Mirror of a thread")).rejects.toMatchObject(refused);
+  expect([discord.messages(theirs), bot.shown(thread)]).toEqual([[], []]);
 });
 
 test("after the connection broke off nothing is lost: a resumed session brings what came meanwhile", async () => {
