@@ -10,7 +10,9 @@ import { settingsOf } from "../core/settings.ts";
 import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import type { Incident } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
+import { channelsFor, newsOf } from "../incidents/news.ts";
 import { startBeating } from "../journal/heartbeat.ts";
 import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
@@ -37,7 +39,7 @@ import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
-import { createOps } from "../team/ops.ts";
+import { createOps, tellChannel } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { createMirroring, routed } from "./mirrors.ts";
@@ -123,7 +125,7 @@ interface Lending {
   encode(text: string): string;
   wake(key: JournalKey): void;
   ending: AbortController;
-  config: Pick<Config, "budgets">;
+  config: Pick<Config, "budgets" | "incidentChannels">;
   adapters: ReadonlyMap<string, Adapter>;
 }
 
@@ -138,7 +140,12 @@ function lend(
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
-  const ledger = createLedger(journal, encode, { wake });
+  const announce = async (incident: Incident) => {
+    for (const channel of channelsFor(config.incidentChannels, incident))
+      for (const { id, text } of newsOf(incident))
+        await tellChannel({ journal, wake }, channel, id, text);
+  };
+  const ledger = createLedger(journal, encode, { wake, announce });
   const mirroring = createMirroring(journal, adapters);
   return {
     ledger: () => ledger,

@@ -148,6 +148,11 @@ export const policyPart = defineSettings({
       "The operations channel, such as `slack:T1:C0OPS` or `discord:1122:3344`: the bot has to be in it, and whoever reads it is told of every break-glass, and of what could be shown neither in its thread nor to who asked, also in private places.",
       { unset: "nobody is told" },
     ),
+    incidentChannels: fromYaml(
+      "incidents.channels",
+      z.array(channel).max(100).default([]),
+      "Channels that are told of the incidents of their own workspace or server: when one is opened, gets another severity, is resolved, and is opened again. The bot has to be in them.",
+    ),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
   }),
 });

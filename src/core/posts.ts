@@ -257,7 +257,5 @@ export const posts = {
     by: z.string(),
     /** The newest that was said of it, oldest first. */
     timeline: z.array(z.strictObject({ at: count, by: z.string(), text: z.string() })),
-    /** The channel that is told of it, such as `slack:T1:C9`. */
-    announce: z.string().optional(),
   }),
 };

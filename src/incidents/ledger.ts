@@ -22,8 +22,8 @@ const MAX_IDS = 8;
 interface LedgerOptions {
   /** A thread has something to show. */
   wake?(key: JournalKey): void;
-  /** The channel that is told of an incident, such as `slack:T1:C9`; undefined: none. */
-  announceIn?(incident: Pick<Incident, "audience" | "tenant">): string | undefined;
+  /** Tells others what is new of it, each once, however often it is called. */
+  announce?(incident: Incident): Promise<void>;
 }
 
 /** The ledger over a store's journals, for any number of processes. Every stored text passes `encode`. */
@@ -131,18 +131,19 @@ function createReads(records: ReturnType<typeof createRecords>) {
 }
 
 /**
- * Lets the thread that an incident was opened in show how it stands. Whoever wrote to it does so, and again whenever that is
- * repeated or read back, so a crash in between leaves no card behind.
+ * Lets the thread that an incident was opened in show how it stands, and channels hear what is new. Whoever wrote to it does so, and again whenever that is
+ * repeated or read back, so a crash in between leaves nobody behind.
  */
 function createTell(
   journal: Pick<Journal, "post">,
-  { wake = () => {}, announceIn = () => undefined }: LedgerOptions,
+  { wake = () => {}, announce = async () => {} }: LedgerOptions,
 ) {
   return async ({ incident, last }: ReadRecord): Promise<void> => {
     const key = tryJournalKey(incident?.thread ?? "");
     if (incident === undefined || key === undefined) return;
-    await retryOnce(() => journal.post(key, stateOf(incident, last, announceIn(incident))));
+    await retryOnce(() => journal.post(key, stateOf(incident, last)));
     wake(key);
+    await retryOnce(() => announce(incident));
   };
 }
 

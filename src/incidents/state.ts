@@ -10,11 +10,7 @@ const MAX_LINES = 6;
 const MAX_LINE = 240;
 
 /** How it stands after so many entries of its journal: everything that its card shows. */
-export function stateOf(
-  incident: Incident,
-  last: number,
-  announce: string | undefined,
-): Draft<"incident_state"> {
+export function stateOf(incident: Incident, last: number): Draft<"incident_state"> {
   const { id, severity, services, impact, status, startedAt, resolvedAt, cause } = incident;
   return {
     id: `state:${id}@${last}`,
@@ -31,7 +27,6 @@ export function stateOf(
     ...(cause !== undefined && { cause }),
     by: incident.history[0]?.actor.name ?? "",
     timeline: standingHistory(incident).slice(-MAX_LINES).map(lineOf(incident)),
-    ...(announce !== undefined && { announce }),
   };
 }
 

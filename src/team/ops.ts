@@ -11,28 +11,43 @@ export interface Ops {
   tell(id: string, text: string): Promise<boolean>;
 }
 
-interface OpsParts {
+interface TellParts {
   journal: Pick<Journal, "post">;
-  /** `ops` of watchkeeper.yaml, such as `slack:T1:C9`. */
-  channel: string | undefined;
   wake(key: JournalKey): void;
 }
 
-/** What it is told waits in a journal of its own, which is shown in the channel. */
-export function createOps({ journal, channel, wake }: OpsParts): Ops {
+interface OpsParts extends TellParts {
+  /** `ops` of watchkeeper.yaml, such as `slack:T1:C9`. */
+  channel: string | undefined;
+}
+
+export function createOps({ channel, ...parts }: OpsParts): Ops {
   return {
     async tell(id, text) {
       if (channel === undefined) return false;
-      const key = opsKey(channel);
-      const hash = createHash("sha256").update(id).digest("hex").slice(0, 32);
-      await journal.post(key, { id: `alarm:${hash}`, kind: "alarm", text });
-      wake(key);
+      await tellChannel(parts, channel, id, text);
       return true;
     },
   };
 }
 
-/** The transport of such journals. */
+/**
+ * Tells a channel, once per id. What it is told waits in a journal of its own, which is shown in the channel.
+ * @throws BotError STORE_UNAVAILABLE, STORE_FULL
+ */
+export async function tellChannel(
+  { journal, wake }: TellParts,
+  channel: string,
+  id: string,
+  text: string,
+): Promise<void> {
+  const key = opsKey(channel);
+  const hash = createHash("sha256").update(id).digest("hex").slice(0, 32);
+  await journal.post(key, { id: `alarm:${hash}`, kind: "alarm", text });
+  wake(key);
+}
+
+/** The transport of such journals, also of the channels that are told of incidents. */
 export const OPS = "ops";
 
 function opsKey(channel: string): JournalKey {

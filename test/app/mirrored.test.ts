@@ -30,7 +30,9 @@ async function openChats() {
   const account = ({ id }: { id: string }) => `slack:${slack.team.id}:${id}`;
   const people = `people: [{ name: Ana, accounts: ["${account(ana)}", "discord:${anaThere.id}"] }, { name: Bob, accounts: ["${account(bob)}"] }]`;
   const rules = `approvals: { rules: [{ match: { tool: run_command }, decide: ask, quorum: 2 }] }`;
-  await writeFile(join(folder, "watchkeeper.yaml"), `${people}\n${rules}\n`, { mode: 0o600 });
+  const incidents = `incidents: { channels: ["slack:${slack.team.id}:${ops.id}"] }`;
+  const yaml = [people, rules, incidents, ""].join("\n");
+  await writeFile(join(folder, "watchkeeper.yaml"), yaml, { mode: 0o600 });
   const env = {
     DATA_DIR: join(folder, "data"),
     SLACK_BOT_TOKEN: slack.botToken,
@@ -200,6 +202,15 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   await until(() => has(here(), "Type a command").length > 0);
   expect(has(there(), "nobody reads this")).toEqual([]);
   expect(has(here(), "hello? still there?")).toEqual([]);
+
+  // Its channel hears of an incident, not only the thread.
+  chats.write(ana, 'incident open "Checkout fails <!channel>" severity=sev2');
+  const inChannel = () => {
+    const roots = chats.slack.messages(chats.ops).filter(({ thread_ts }) => !thread_ts);
+    return roots.map((message) => chats.slack.textOf(message));
+  };
+  await until(() => has(inChannel(), "was opened by ana as sev2").length === 1);
+  expect(has(inChannel(), "was opened by")[0]).toContain("/archives/");
   // Nobody but those whom the program itself tells what became of their request.
   const pinged = [
     ...chats.slack.pings.map(({ what }) => what),

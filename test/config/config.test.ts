@@ -64,6 +64,7 @@ describe("without any configuration", () => {
       wakeups: "in-process",
       port: 3000,
       isPortSet: false,
+      incidentChannels: [],
       people: [],
       links: { allow: [] },
       timezone: undefined,

@@ -308,6 +308,7 @@ describe("as calls", () => {
       "incident_open write",
       "incident_update write",
       "incident_resolve write",
+      "unmirror write",
     ]);
     const call = {
       tool: "incident_open",
