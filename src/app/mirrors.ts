@@ -38,8 +38,13 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
     <A extends unknown[], R>(ask: (key: JournalKey, ...rest: A) => Promise<R>) =>
     async (place: JournalKey, ...rest: A): Promise<R> =>
       ask(await homeOf(place), ...rest);
+  // Each by its name, so that none is forgotten here.
   return {
-    ...queries,
+    threads: queries.threads,
+    openActions: queries.openActions,
+    tools: queries.tools,
+    // A view's place has a journal of its own, which says so.
+    isKnown: queries.isKnown,
     thread: atHome(queries.thread),
     isSaid: atHome(queries.isSaid),
     isPosted: atHome(queries.isPosted),

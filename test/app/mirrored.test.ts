@@ -88,6 +88,7 @@ async function openChats() {
       if (there === undefined) throw new Error("it is not mirrored");
       return discord.say(who, there, text);
     },
+    place: () => `discord:${guild.id}:${thread()?.id}` as const,
     here: () => slack.messages(ops, root).map((message) => slack.textOf(message)),
     there() {
       const found = thread();
@@ -147,8 +148,13 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   const said = chats.write(bob, "is web-1 *well* <!channel> @everyone?");
   await until(() => has(there(), "bob on Slack:").length === 1);
   expect(has(there(), "bob on Slack:")[0]).toContain("> is web-1 *well* <!channel> @");
-  chats.writeThere(dora, "it looks slow to me <@&1>");
+  const saidThere = chats.writeThere(dora, "it looks slow to me <@&1>");
   await until(() => has(here(), "dora on Discord:").length === 1);
+  // Read again after an absence, what was said there is known; an incident's buttons find it there too.
+  expect(await bot.queries.isPosted(chats.place(), `msg:${saidThere}`)).toBe(true);
+  chats.writeThere(dora, `incident open "Checkout fails" severity=sev2`);
+  await until(() => has(there(), "sev2 · open").length === 1);
+  expect(await bot.queries.incident(chats.place())).toMatchObject({ title: "Checkout fails" });
   chats.slack.edit(bob, chats.ops, said, "is web-2 well?");
   await until(() => has(there(), "> is web-2 well?").length === 1);
   chats.slack.remove(bob, chats.ops, said);
