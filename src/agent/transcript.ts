@@ -38,9 +38,10 @@ const MAX_REPEATED_BYTES = 1_000;
 /** Below the lines of a run that may not be for the bot. */
 const UNSURE = `Nobody mentioned you. Answer if the newest lines need you; if people are talking to each other, call ${STAY_SILENT}.`;
 /** Below the message of a bot that began a run. */
+const APPS = `An app posted this, and no person asked you. If it reports something wrong, look into it and answer; you only read. If it reports nothing wrong, such as a recovery, call ${STAY_SILENT}.`;
+/** Below such a run, before the calls that were more than it might do. */
 const APPS_END =
   "The run above only read, since no person had asked for it. You may act only on what people ask. It could not call";
-const APPS = `An app posted this, and no person asked you. If it reports something wrong, look into it and answer; you only read. If it reports nothing wrong, such as a recovery, call ${STAY_SILENT}.`;
 /** Of a direct command's result that the model did not ask for. */
 const MAX_ASIDE_BYTES = 4_000;
 

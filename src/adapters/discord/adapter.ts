@@ -6,7 +6,7 @@ import { renderOutgoing } from "../render/message.ts";
 import { type Channels, createChannels, isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
 import { createPeople } from "./people.ts";
-import { addressOf, keyOf, tryPlace } from "./place.ts";
+import { keyOf, linkOf, tryPlace } from "./place.ts";
 import { openSession, type Session } from "./session.ts";
 import { NOTHING, type Served } from "./tenants.ts";
 import { isWithin } from "./say.ts";
@@ -72,7 +72,7 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
 
     link(key) {
       const place = tryPlace(key);
-      return place && `${addressOf(place.guild)}${place.channel}`;
+      return place && linkOf(place);
     },
 
     async start(parts) {

@@ -1,12 +1,11 @@
 import type { Logger } from "pino";
-import { BotError } from "../../core/errors.ts";
 import type { Delivery, MessageRef } from "../adapter.ts";
 import { isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
 import type { Place } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import { noticeOf } from "./say.ts";
-import type { OpenThread } from "./threads.ts";
+import { type OpenThread, openThreadFor } from "./threads.ts";
 
 /** Where a conversation begins with a message of ours. In a thread and a direct message it goes on there. */
 export type Begin = (
@@ -25,13 +24,9 @@ export function createBegin(posting: Posting, openThread: OpenThread, log: Logge
     const message = await posting.put(at, first === undefined ? [] : [first], delivery);
     const { guild, channel } = at;
     if (guild === undefined || isThreadType(kind)) return { place: at, message };
-    let why = "";
     try {
-      const place = await openThread({ guild, channel, message, kind, name }, (refusal) => {
-        why = refusal;
-      });
-      if (place !== undefined) return { place, message };
-      throw new BotError("PLATFORM_REFUSED", why);
+      const root = { guild, channel, message, kind, name };
+      return { place: await openThreadFor(openThread, root), message };
     } catch (error) {
       await posting.remove(at, message).catch((cause: unknown) => {
         log.warn({ err: cause }, "the first message of a thread that was not opened stays");

@@ -1,9 +1,9 @@
-import { isBotError, messageOf } from "../../core/errors.ts";
+import { isBotError } from "../../core/errors.ts";
 import { suggest } from "../../core/suggest.ts";
 import { renderDetails } from "../render/card.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { quoted, updateOf } from "../shared/about-message.ts";
-import { notDone, unknownWord } from "../shared/phrases.ts";
+import { failed, notDone, unknownWord } from "../shared/phrases.ts";
 import { type CompletionParts, idOf, readOptions } from "./completion.ts";
 import type { Acted, Given } from "./payloads.ts";
 import * as phrases from "./phrases.ts";
@@ -88,7 +88,7 @@ export function createCommands(parts: CommandParts) {
       return typeof said === "string" ? await render(said) : said;
     } catch (error) {
       if (!isBotError(error)) log.error({ err: error }, "a command could not be answered");
-      return render(notDone(isBotError(error) ? messageOf(error) : "Something went wrong."));
+      return render(failed(error));
     }
   }
 

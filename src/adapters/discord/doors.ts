@@ -20,10 +20,10 @@ import type { Messages } from "./messages.ts";
 import type { Acted } from "./payloads.ts";
 import { actorOf, type DiscordPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
-import { addressOf, type Place, tryPlace } from "./place.ts";
+import { addressOf, linkOf, type Place, tryPlace } from "./place.ts";
 import type { Served } from "./tenants.ts";
 import { threadName } from "./text.ts";
-import type { OpenThread } from "./threads.ts";
+import { type OpenThread, openThreadFor } from "./threads.ts";
 
 /** Of what was asked, in the thread's first message. */
 const MAX_SHOWN = 1_800;
@@ -49,7 +49,7 @@ export function createDoors(parts: DoorParts) {
   const lines = linesOf({
     link: (key) => {
       const place = tryPlace(key);
-      return place && `${addressOf(place.guild)}${place.channel}`;
+      return place && linkOf(place);
     },
     async placeName(key) {
       const place = tryPlace(key);
@@ -119,13 +119,8 @@ export function createDoors(parts: DoorParts) {
     const { guild, channel } = acted.place;
     const kind = await kindOf(acted);
     if (guild === undefined || isThreadType(kind)) return acted.place;
-    let why = "";
     const name = threadName(encode(wordsIn(seen)), actorOf(acted.user, acted.nick).name);
-    const place = await openThread({ guild, channel, message, kind, name }, (text) => {
-      why = text;
-    });
-    if (place !== undefined) return place;
-    throw new BotError("PLATFORM_REFUSED", why);
+    return openThreadFor(openThread, { guild, channel, message, kind, name });
   }
 
   const shared = { ...parts, lookOut, lines, ask, threadOf, render };

@@ -1,12 +1,17 @@
 import type { APIModalInteractionResponseCallbackData } from "discord.js";
 import { ComponentType } from "discord.js";
 import type { Logger } from "pino";
-import { isBotError, messageOf } from "../../core/errors.ts";
-import { shortened } from "../../core/text.ts";
+import { isBotError } from "../../core/errors.ts";
 import type { OpenIncident } from "../overview.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
-import { investigationOf, noteOf, updateOf } from "../shared/about-message.ts";
-import { INVESTIGATING, NO_INCIDENT, notDone } from "../shared/phrases.ts";
+import {
+  incidentChoices,
+  investigationOf,
+  noteOf,
+  updateOf,
+  WHICH_INCIDENT,
+} from "../shared/about-message.ts";
+import { failed, INVESTIGATING, NO_INCIDENT } from "../shared/phrases.ts";
 import { answerWithin } from "./api.ts";
 import { INVESTIGATE } from "./command-definitions.ts";
 import type { LookOutIn } from "./completion.ts";
@@ -14,13 +19,12 @@ import { writtenIn } from "./forms.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import type { Acted, Given, Interaction } from "./payloads.ts";
 import * as phrases from "./phrases.ts";
-import { accountOf, addressOf, type Place, timeOf } from "./place.ts";
+import { accountOf, linkOf, type Place, timeOf } from "./place.ts";
 
 /** A form must be shown within Discord's 3 s. */
 const LOOK_MS = 2_000;
 /** Options of a select, and characters of one (Discord's reference, "String Select"). */
-const MAX_OPTIONS = 25;
-const MAX_OPTION = 100;
+const OPTIONS = { most: 25, longest: 100 };
 
 /** The form that asks which incident; the message's id stands behind it. */
 const FORM = "note:";
@@ -46,7 +50,7 @@ export function createMessageCommands(parts: MessageCommandParts) {
       return await render(await work());
     } catch (error) {
       if (!isBotError(error)) log.error({ err: error }, "a message's command could not be taken");
-      return render(notDone(isBotError(error) ? messageOf(error) : "Something went wrong."));
+      return render(failed(error));
     }
   }
 
@@ -60,7 +64,7 @@ export function createMessageCommands(parts: MessageCommandParts) {
 
   /** `seen`: the message, as far as it is known. */
   async function note(acted: Acted, message: string, incident: string, seen?: unknown) {
-    const link = `${addressOf(acted.place.guild)}${acted.place.channel}/${message}`;
+    const link = linkOf(acted.place, message);
     const place = await threadOf(acted, message, seen);
     const text = updateOf(incident, noteOf(timeOf(message), link));
     return (await say(acted, place, acted.id, text))
@@ -94,7 +98,7 @@ export function createMessageCommands(parts: MessageCommandParts) {
         await addToIncident(given, message);
       } catch (error) {
         log.debug({ err: error }, "open incidents could not be looked up");
-        await replies.tell(given, notDone(isBotError(error) ? messageOf(error) : ""));
+        await replies.tell(given, failed(error));
       }
     },
 
@@ -116,17 +120,17 @@ function formOf(
   message: string,
   incidents: readonly OpenIncident[],
 ): APIModalInteractionResponseCallbackData {
-  const options = incidents.slice(0, MAX_OPTIONS).map(({ id, title, severity }) => ({
-    label: shortened([severity, title].filter(Boolean).join(" · "), MAX_OPTION - 1),
-    value: id,
+  const options = incidentChoices(incidents, OPTIONS).map(({ text: label, value }) => ({
+    label,
+    value,
   }));
   return {
     custom_id: `${FORM}${message}`,
-    title: "Add to incident",
+    title: WHICH_INCIDENT.title,
     components: [
       {
         type: ComponentType.Label,
-        label: "Which incident?",
+        label: WHICH_INCIDENT.label,
         component: { type: ComponentType.StringSelect, custom_id: FIELD, options },
       },
     ],

@@ -42,9 +42,9 @@ export function addressOf(guild: string | undefined): string {
   return `https://discord.com/channels/${guild ?? "@me"}/`;
 }
 
-/** A message's address. */
-export function linkOf({ guild, channel }: Place, message = ""): string {
-  return `${addressOf(guild)}${channel}/${message}`;
+/** A thread's address, or that of a message in it. */
+export function linkOf({ guild, channel }: Place, message?: string): string {
+  return `${addressOf(guild)}${channel}${message === undefined ? "" : `/${message}`}`;
 }
 
 /** Milliseconds since 1970 at which Discord's ids begin. */

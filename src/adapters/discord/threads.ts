@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type APIChannel, ChannelType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import type { Logger } from "pino";
-import { isBotError, messageOf } from "../../core/errors.ts";
+import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong } from "./channels.ts";
 import { isCode } from "./errors.ts";
@@ -45,6 +45,16 @@ export interface ThreadOpenerParts {
  * @throws BotError PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED
  */
 export type OpenThread = (root: Root, tell?: (why: string) => void) => Promise<Place | undefined>;
+
+/** The same for somebody who waits for it. @throws BotError PLATFORM_REFUSED with why there is none, as `openThread` */
+export async function openThreadFor(openThread: OpenThread, root: Root): Promise<Place> {
+  let why = "";
+  const place = await openThread(root, (text) => {
+    why = text;
+  });
+  if (place !== undefined) return place;
+  throw new BotError("PLATFORM_REFUSED", why);
+}
 
 export function createThreadOpener({
   api,

@@ -12,7 +12,7 @@ import { createEarlier, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
 import { isPrivate, partsOf } from "../shared/posting.ts";
-import { accountOf, addressOf, linkOf, type Place, tryUser } from "./place.ts";
+import { accountOf, linkOf, type Place, tryUser } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import { isWithin } from "./say.ts";
 
@@ -74,8 +74,8 @@ export function createView(place: Place, parts: ViewParts): View {
 }
 
 /** A direct message says which thread it is about. */
-function withOrigin(rendered: RenderedMessage, { guild, channel }: Place): RenderedMessage {
-  const url = `${addressOf(guild)}${channel}`;
+function withOrigin(rendered: RenderedMessage, place: Place): RenderedMessage {
+  const url = linkOf(place);
   return {
     ...rendered,
     blocks: [...rendered.blocks, { kind: "small", inlines: [{ text: url, url }] }],

@@ -1,3 +1,5 @@
+import { isBotError, messageOf } from "../../core/errors.ts";
+
 /** What both chats say to who types a command or uses a message's menu; the rest is in render/phrases.ts. */
 
 /** To who typed a command that opened a thread. */
@@ -7,21 +9,17 @@ export function notDone(why: string): string {
   return `${why} Nothing was started.`;
 }
 
+/** The same of what went wrong: what is no error of ours is only in the log. */
+export function failed(error: unknown): string {
+  return notDone(isBotError(error) ? messageOf(error) : "Something went wrong.");
+}
+
 export function unknownWord(command: string, word: string, meant: string | undefined): string {
   const hint =
     meant === undefined
       ? `${command} help shows what it takes.`
       : `Did you mean ${command} ${meant}?`;
   return `${command} doesn't know ${word}. ${hint}`;
-}
-
-export function wkHelp(command: string): string {
-  return `${command} ask <question>: opens a thread in this channel and answers there.
-Only you see the answers of these:
-${command} status: model, tools, host, what waits and what runs
-${command} approvals: what waits for approval, where you may see it
-${command} incident: open incidents; with “open <title>” it starts one, in a thread
-In a thread, mention me with “help” to see every command.`;
 }
 
 export const INVESTIGATING = "I'm looking into this message; the answer comes in its thread.";

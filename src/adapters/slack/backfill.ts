@@ -1,16 +1,14 @@
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { Queries } from "../adapter.ts";
-import { renderText } from "../render/message.ts";
 import { unreadWhileAway } from "../render/phrases.ts";
 import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
-import { slackMessages } from "./encode.ts";
 import { isQuestion } from "./messages.ts";
 import { type Place, tryPlace, type Workspace } from "./place.ts";
-import type { Posting } from "./posting.ts";
 import { STOP_MS } from "./receiver.ts";
+import type { Say } from "./say.ts";
 
 /** Each thread and each channel costs a request or a few; those with the newest entries come first. */
 const MAX_PLACES = 25;
@@ -23,7 +21,7 @@ export interface BackfillParts {
   api: Api;
   workspace: Pick<Workspace, "team" | "botUser">;
   queries: Pick<Queries, "recent" | "isPosted">;
-  posting: Pick<Posting, "put">;
+  say: Say;
   hear(event: unknown): Promise<void>;
   log: Logger;
 }
@@ -86,7 +84,7 @@ interface Reading {
 }
 
 async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> {
-  const { workspace, queries, hear, log } = parts;
+  const { workspace, queries, say, hear, log } = parts;
   const { team, botUser } = workspace;
   const { channel, root } = reading;
   try {
@@ -110,7 +108,7 @@ async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> 
       }),
     );
     for (const each of root === undefined ? left.slice(-MAX_TOLD) : left.slice(-1))
-      await tellUnread(parts, { channel, root: root ?? each.message.ts ?? "" }, each);
+      await tellUnread(say, { channel, root: root ?? each.message.ts ?? "" }, each);
     for (const message of taken) await hear(message);
   } catch (error) {
     log.debug({ err: error, channel, root }, "a place could not be read again");
@@ -119,12 +117,11 @@ async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> 
 
 /** An earlier process may have said it. */
 async function tellUnread(
-  { posting }: BackfillParts,
+  say: Say,
   place: Place,
   { message: { ts = "" }, at }: { message: Message; at: number },
 ): Promise<void> {
-  const [message] = slackMessages(await renderText(unreadWhileAway(at), () => false));
-  if (message !== undefined) await posting.put(place, [message], noticeDelivery("away", ts, true));
+  await say(place, unreadWhileAway(at), noticeDelivery("away", ts, true));
 }
 
 /** Oldest first: a thread begins with its oldest, a channel with its newest messages. */

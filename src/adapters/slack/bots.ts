@@ -1,17 +1,14 @@
-import type { Logger } from "pino";
 import * as z from "zod";
 import type { Inbox } from "../adapter.ts";
-import { renderText } from "../render/message.ts";
 import { botRefused } from "../render/phrases.ts";
 import type { Bots } from "../shared/bots.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
-import { slackMessages } from "./encode.ts";
 import { EVENT_TYPE } from "./find-delivery.ts";
 import type { SlackPeople } from "./people.ts";
-import { keyOf, type Workspace } from "./place.ts";
-import type { Posting } from "./posting.ts";
+import { keyOf, type Place, type Workspace } from "./place.ts";
 import { wordsOfAttachments } from "./read-blocks.ts";
 import { isSpoken, joined, nameOfBot, shown, textOfBot } from "./read-shown.ts";
+import type { Say } from "./say.ts";
 import { mentions, readSlackText } from "./text.ts";
 
 const event = shown.extend({
@@ -28,25 +25,20 @@ export interface BotParts {
   bots: Bots;
   people: Pick<SlackPeople, "nameOf">;
   inbox: Inbox;
-  posting: Pick<Posting, "put">;
-  log: Logger;
+  say: Say;
 }
 
 /**
  * Takes what other bots, apps and webhooks post: of a listed one what begins a thread or mentions the bot; any other that
  * mentions it is told once why it is not answered. @throws as the inbox
  */
-export function createBotTaker({ workspace, app, bots, people, inbox, posting, log }: BotParts) {
+export function createBotTaker({ workspace, app, bots, people, inbox, say }: BotParts) {
   const { team, botUser } = workspace;
 
-  async function refuse(place: { channel: string; root: string }, bot: string): Promise<void> {
+  function refuse(place: Place, bot: string): void {
     const thread = `${place.channel} ${place.root}`;
     if (!bots.mayRefuse(bot, { channel: place.channel, thread })) return;
-    const [message] = slackMessages(await renderText(botRefused("slack.bots", bot), () => false));
-    if (message === undefined) return;
-    posting.put(place, [message], noticeDelivery("bot", bot, true)).catch((error: unknown) => {
-      log.debug({ err: error, bot }, "a bot could not be refused");
-    });
+    void say(place, botRefused("slack.bots", bot), noticeDelivery("bot", bot, true));
   }
 
   return async (raw: unknown): Promise<void> => {
@@ -59,7 +51,7 @@ export function createBotTaker({ workspace, app, bots, people, inbox, posting, l
     const id = bot_id ?? user ?? "";
     const ids = [bot_id, user, said.app_id, said.bot_profile?.app_id];
     if (!bots.isListed(ids)) {
-      if (isMentioned) await refuse(place, said.app_id ?? said.bot_profile?.app_id ?? id);
+      if (isMentioned) refuse(place, said.app_id ?? said.bot_profile?.app_id ?? id);
       return;
     }
     const isReply = place.root !== ts;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { LRUCache } from "lru-cache";
 import * as z from "zod";
-import { isBotError, messageOf } from "../../core/errors.ts";
+import { isBotError } from "../../core/errors.ts";
 import { suggest } from "../../core/suggest.ts";
 import { headOf } from "../../core/text.ts";
 import { atMost } from "../../core/time-limit.ts";
@@ -100,7 +100,7 @@ export function createCommands(parts: CommandParts) {
         return lines.incidents(await look());
       case "":
       case "help":
-        return doors.wkHelp(typed.command);
+        return phrases.wkHelp(typed.command);
       default:
         return doors.unknownWord(typed.command, written, suggest(word, WORDS));
     }
@@ -111,7 +111,7 @@ export function createCommands(parts: CommandParts) {
       return await read(typed);
     } catch (error) {
       if (!isBotError(error)) log.error({ err: error }, "a command could not be answered");
-      return doors.notDone(isBotError(error) ? messageOf(error) : "Something went wrong.");
+      return doors.failed(error);
     }
   }
 

@@ -1,11 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
-import { renderText } from "../render/message.ts";
-import { slackMessages } from "./encode.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import { EVENTS_DROPPED } from "./phrases.ts";
 import type { Place } from "./place.ts";
-import type { Posting } from "./posting.ts";
+import type { Say } from "./say.ts";
 
 /** Slack says it once a minute for as long as it lasts; people are told once an hour. */
 const TOLD_MS = 3_600_000;
@@ -14,13 +12,12 @@ const MAX_RECENT = 5;
 const RECENT_MS = 15 * 60_000;
 
 export interface DroppedParts {
-  posting: Pick<Posting, "put">;
-  allowLink(url: string): boolean;
+  say: Say;
   log: Logger;
 }
 
 /** Slack drops events when too many come: that is said in the log, and where people wrote lately. */
-export function createDropped({ posting, allowLink, log }: DroppedParts) {
+export function createDropped({ say, log }: DroppedParts) {
   const recent = new LRUCache<string, Place>({ max: MAX_RECENT, ttl: RECENT_MS });
   let toldAt = -Infinity;
   return {
@@ -34,14 +31,9 @@ export function createDropped({ posting, allowLink, log }: DroppedParts) {
       if (now - toldAt < TOLD_MS) return;
       toldAt = now;
       log.error("Slack is dropping events: more than 30 000 in an hour (app_rate_limited)");
-      const [message] = slackMessages(await renderText(EVENTS_DROPPED, allowLink));
-      if (message === undefined) return;
       const delivery = noticeDelivery("dropped", String(Math.floor(Date.now() / TOLD_MS)));
       for (const place of recent.rvalues()) {
-        if (place === undefined) continue;
-        posting.put(place, [message], delivery).catch((error: unknown) => {
-          log.debug({ err: error }, "people could not be told that Slack drops events");
-        });
+        if (place !== undefined) void say(place, EVENTS_DROPPED, delivery);
       }
     },
   };

@@ -30,3 +30,12 @@ export const NOT_HERE = "I'm not in this channel. Invite me with /invite, then t
 export function helloTo(bot: string): string {
   return `Thanks for the invitation. Mention @${bot} in a thread or under an alert and I'll look into it; I ask before I change anything, and leave other talk alone. Try @${bot} help, or /wk status to see what I can use.`;
 }
+
+export function wkHelp(command: string): string {
+  return `${command} ask <question>: opens a thread in this channel and answers there.
+Only you see the answers of these:
+${command} status: model, tools, host, what waits and what runs
+${command} approvals: what waits for approval, where you may see it
+${command} incident: open incidents; with “open <title>” it starts one, in a thread
+In a thread, mention me with “help” to see every command.`;
+}

@@ -1,10 +1,15 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
-import { isBotError, messageOf } from "../../core/errors.ts";
-import { shortened } from "../../core/text.ts";
+import { isBotError } from "../../core/errors.ts";
 import type { Inbox } from "../adapter.ts";
 import type { OpenIncident } from "../overview.ts";
-import { investigationOf, noteOf, updateOf } from "../shared/about-message.ts";
+import {
+  incidentChoices,
+  investigationOf,
+  noteOf,
+  updateOf,
+  WHICH_INCIDENT,
+} from "../shared/about-message.ts";
 import type { LookOut } from "../shared/outlook.ts";
 import * as doors from "../shared/phrases.ts";
 import type { Api } from "./api.ts";
@@ -16,8 +21,7 @@ const INVESTIGATE = "investigate";
 export const ADD_TO_INCIDENT = "add_to_incident";
 
 /** Options of a select (Block Kit reference), and characters of one. */
-const MAX_OPTIONS = 100;
-const MAX_OPTION = 75;
+const OPTIONS = { most: 100, longest: 75 };
 const [BLOCK, FIELD] = ["incident", "input"];
 
 const person = z.object({ id: z.string(), team_id: z.string().optional() });
@@ -105,7 +109,7 @@ export function createShortcuts(parts: ShortcutParts) {
         void tell(doors.INVESTIGATING);
       } catch (error) {
         if (!isBotError(error)) throw error;
-        void tell(doors.notDone(messageOf(error)));
+        void tell(doors.failed(error));
       }
     },
 
@@ -137,20 +141,20 @@ function whichView(
     type: "modal",
     callback_id: ADD_TO_INCIDENT,
     private_metadata: JSON.stringify(noted),
-    title: plain("Add to incident"),
+    title: plain(WHICH_INCIDENT.title),
     submit: plain("Add"),
     close: plain(phrases.CANCEL),
     blocks: [
       {
         type: "input",
         block_id: BLOCK,
-        label: plain("Which incident?"),
+        label: plain(WHICH_INCIDENT.label),
         element: {
           type: "static_select",
           action_id: FIELD,
-          options: incidents.slice(0, MAX_OPTIONS).map(({ id, title, severity }) => ({
-            text: plain(shortened([severity, title].filter(Boolean).join(" · "), MAX_OPTION - 1)),
-            value: id,
+          options: incidentChoices(incidents, OPTIONS).map(({ text, value }) => ({
+            text: plain(text),
+            value,
           })),
         },
       },

@@ -20,6 +20,7 @@ import { createPeople, type SlackPeople } from "./people.ts";
 import { keyOf, NO_THREAD, type Place, type Workspace } from "./place.ts";
 import { createPlanStreams } from "./plan-stream.ts";
 import { createPosting } from "./posting.ts";
+import { createSay } from "./say.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
 import { createStatus, createThumbsUp, STATUS_MS } from "./status.ts";
@@ -86,9 +87,10 @@ export function serveWorkspace(
   const onConclusion = createTitles(api, log);
   const doors = createDoors({ ...parts, ...shared, posting, allowLink });
   const readFiles = createSlackFiles({ token, apiUrl, log });
-  const dropped = createDropped({ posting, allowLink, log });
+  const say = createSay(posting, log);
+  const dropped = createDropped({ say, log });
   const bots = createBots(parts.bots, log);
-  const hearBot = createBotTaker({ ...shared, app: parts.app, bots, posting });
+  const hearBot = createBotTaker({ ...shared, app: parts.app, bots, say });
   const thumbsUp = createThumbsUp(api, log);
   const onHeard: MessageParts["onHeard"] = (place, { ts, text }) => {
     dropped.heard(place);
@@ -96,7 +98,7 @@ export function serveWorkspace(
       thumbsUp({ channel: place.channel, timestamp: ts });
   };
   const messages = createMessages({ ...shared, readFiles, onHeard, hearBot });
-  const missed = createBackfill({ ...shared, hear: messages.hear, posting });
+  const missed = createBackfill({ ...shared, hear: messages.hear, say });
   return {
     workspace,
     people,
