@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createChat } from "../fakes/chat.ts";
+import { createFeedbackList } from "../../src/tools/feedback/feedback-list.ts";
 import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
 
 /** `access.rules` as the worker keeps to them; the pure decision is test/approvals/access.test.ts. */
@@ -47,6 +48,15 @@ test("a rule lets guests ask for what it names, where it says, and for nothing e
   await elsewhere.ask("run look name=web", "test:gus");
   expect(elsewhere.look.runs).toEqual([]);
   expect(elsewhere.said()).toMatch(/Guests can't run checks here/);
+});
+
+test("what members said of answers elsewhere is told to members, and to no guest", async () => {
+  const tool = createFeedbackList(() => ({ list: async () => [] }));
+  const stage = await staged({ tools: [tool] });
+  await stage.ask("feedback", "test:gus");
+  expect(stage.said()).toMatch(/Guests can't run checks here/);
+  await stage.ask("feedback", "test:ana");
+  expect(stage.said()).toBe("Nobody has rated an answer yet.");
 });
 
 test("a rule that asks has a read approved, by a full member and not by who asked", async () => {

@@ -96,6 +96,28 @@ describe("after outside text, a read that sends something to an unknown place", 
     expect(stage.fetch.runs).toEqual([EVIL]);
   });
 
+  test("asks once more when it is asked for again after its card expired", async () => {
+    const clock = { now: 1_000_000 };
+    const stage = await thread(
+      [
+        ["log", "web"],
+        ["fetch", EVIL],
+      ],
+      { now: () => clock.now },
+    );
+    await stage.ask("is shop.test up?");
+    clock.now += 61 * 60_000;
+    await stage.settle();
+    await stage.ask("ask again a1", "test:bob");
+    expect(stage.fetch.runs).toEqual([]);
+    expect(stage.chat.cards().map(({ action, phase }) => [action, phase])).toEqual([
+      ["a1", "expired"],
+      ["a2", "open"],
+    ]);
+    await stage.ask("approve a2", "test:bob");
+    expect(stage.fetch.runs).toEqual([EVIL]);
+  });
+
   test("asks also when the outside text came in an earlier run, or by a command", async () => {
     const stage = await thread([["fetch", EVIL]]);
     await stage.ask("run log name=web");
@@ -229,6 +251,24 @@ describe("after outside text, a write to our own records", () => {
     await stage.ask("approve a1");
     expect(stage.record.runs).toEqual(["first", "second"]);
     expect(stage.marks).toEqual([false, true]);
+  });
+
+  test("stays marked when it is asked for again", async () => {
+    const clock = { now: 1_000_000 };
+    const stage = await thread(
+      [
+        ["log", "web"],
+        ["record", "first"],
+      ],
+      { now: () => clock.now },
+    );
+    await stage.ask("write down what you find");
+    clock.now += 61 * 60_000;
+    await stage.settle();
+    await stage.ask("ask again a1");
+    expect(stage.record.runs).toEqual([]);
+    await stage.ask("approve a2");
+    expect(stage.marks).toEqual([true]);
   });
 
   test("runs at once where a rule allows it, and when a person types it", async () => {

@@ -19,7 +19,6 @@ export function createFeedbackList(feedback: () => Feedback) {
     input: z.strictObject({}),
     effect: "read",
     doing: () => "Counting what people said of answers",
-    open: true,
     timeoutMs: 15_000,
     async run(_, { asker }) {
       if (asker === undefined)

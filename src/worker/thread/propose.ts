@@ -61,6 +61,11 @@ function undoneBy({ thread }: ThreadContext, { run }: Call): string | undefined 
   return thread.runs.get(run)?.started.undoes;
 }
 
+/** Somebody asked for it again, once its card had expired. */
+function repeats({ thread }: ThreadContext, { run }: Call): boolean {
+  return thread.runs.get(run)?.started.repeats !== undefined;
+}
+
 function blocked(text: string): Proposal {
   return { kind: "blocked", text };
 }
@@ -90,9 +95,10 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   }
   const isRead = prepared.effect === "read" && decision.kind === "allow";
   if (!isRead && mayOnlyRead(ctx.thread.runs.get(call.run))) return { kind: "beyond" };
-  // A press alone takes nothing back: its card comes first, also where policy would not ask.
+  // A press alone takes nothing back, and runs nothing that waited for a yes: its card comes first, also where policy would not ask.
+  const isPressed = undone !== undefined || repeats(ctx, call);
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
-  if (decision.kind === "allow" && undone === undefined && frozen === undefined) {
+  if (decision.kind === "allow" && !isPressed && frozen === undefined) {
     const spent = await countInHour(ctx, call, tool);
     if (spent !== undefined) return blocked(spent);
     const doing = doingOf(prepared, encode);

@@ -13,10 +13,12 @@ import { peopleAround } from "../places.ts";
 
 /**
  * True when the model request behind the run's newest calls held text from outside: a result of a tool that does not only
- * speak for this program, a file, a line by somebody who is not a full member. False for a typed command.
+ * speak for this program, a file, a line by somebody who is not a full member. False for a typed command. What is asked for
+ * again holds what a model wrote before: all that came until then counts.
  */
 export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<boolean> {
-  const seen = ctx.thread.runs.get(run)?.modelRun?.last?.seen;
+  const { modelRun, started } = ctx.thread.runs.get(run) ?? {};
+  const seen = started?.repeats === undefined ? modelRun?.last?.seen : started.seq;
   if (seen === undefined) return false;
   const heard = await heardOf(ctx);
   const members = await membersAmong(ctx, heard);
