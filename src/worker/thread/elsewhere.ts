@@ -6,7 +6,7 @@ import { outgoingOf } from "../../queries/outgoing.ts";
 import type { StepOf, Undelivered } from "../../thread/decide.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { notices } from "../../thread/phrases.ts";
-import type { Thread } from "../../thread/state.ts";
+import type { OutboxItem, Thread } from "../../thread/state.ts";
 import { OPS } from "../../team/ops.ts";
 import { viewFor } from "../../thread/views.ts";
 import type { ThreadContext } from "./parts.ts";
@@ -31,98 +31,103 @@ export async function showElsewhere(
   if (!isBotError(error) || error.refused === undefined) throw error;
   // Nobody can see that something there is past.
   if (undelivered.kind === "past") return { ref: undelivered.live.shown.get(viewName) ?? NOWHERE };
-  const shown = shownIn(undelivered)?.get(viewName)?.ref;
+  const owed = owedBy(ctx, undelivered);
+  const shown = owed.shown?.get(viewName)?.ref;
   const why = messageOf(error);
-  const told = await tellAsker(ctx, view, { view: viewName, undelivered }, why);
+  // Whoever sits elsewhere sees it there.
+  const { asker } = owed;
+  const isHere = asker !== undefined && viewFor(ctx.thread, asker) === viewName;
+  const told = isHere ? await tryAlone(view, asker, notices.elsewhere(why, owed.words)) : undefined;
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
-  if (await tellOps(ctx, undelivered, why))
+  if (await tellOps(ctx, shownId(undelivered), owed.name, why))
     return { ref: shown ?? NOWHERE, instead: { to: "ops", why } };
-  if (ctx.now() - owedSince(undelivered) < OWED_MS) throw error;
+  if (ctx.now() - owed.since < OWED_MS) throw error;
   const { key } = ctx;
   ctx.log.error({ err: error, key, view: viewName }, "a message could be shown to nobody");
   return { ref: shown ?? NOWHERE, instead: { to: "nobody", why } };
 }
 
-/** What shows a card that is edited. */
-function shownIn(undelivered: Undelivered): ReadonlyMap<string, { ref: MessageRef }> | undefined {
-  if (undelivered.kind === "incident") return undelivered.incident.shown;
-  return undelivered.kind === "card" ? undelivered.action.shown : undefined;
+/** What is owed, for those who are told of it elsewhere. */
+interface Owed {
+  /** What it is, and not what it says: that is for those who may read the thread. */
+  name: string;
+  words: string;
+  /** Undefined when nobody asked for it. */
+  asker: string | undefined;
+  /** Ms since 1970. */
+  since: number;
+  /** Of a card, which is edited: what shows it. */
+  shown?: ReadonlyMap<string, { ref: MessageRef }>;
 }
-type ToShow = { view: string; undelivered: Exclude<Undelivered, { kind: "past" }> };
 
-/** Says what it is, and not what it says: that is for those who may read the thread. False: there is no such channel. */
+function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "past" }>): Owed {
+  const { key, thread, parts } = ctx;
+  const { encode } = parts.encoder;
+  switch (undelivered.kind) {
+    case "card": {
+      const { proposal, shown } = undelivered.action;
+      const { tool, action, phase, ending } = cardOf(key, undelivered.action, encode);
+      const words = `${action} (${tool}): ${ending ?? phase}`;
+      const asker = thread.runs.get(proposal.run)?.started.principals[0];
+      return { name: `the card of ${action}`, words, asker, since: proposal.at, shown };
+    }
+    case "incident": {
+      const { state, shown } = undelivered.incident;
+      const words = encode(`${state.incident}, ${state.status}: ${state.title}`);
+      return { name: state.incident, words, asker: newestAsker(thread), since: state.at, shown };
+    }
+    case "quote": {
+      const { text, at } = undelivered.quote;
+      const name = "what somebody wrote on another platform";
+      return { name, words: encode(text), asker: undefined, since: at };
+    }
+    case "item":
+      return owedItem(ctx, undelivered.item);
+  }
+}
+
+function owedItem(ctx: ThreadContext, item: OutboxItem): Owed {
+  const { encode } = ctx.parts.encoder;
+  const message = outgoingOf(ctx, item, { encode, mayLink: undefined });
+  const results = message.kind === "notice" ? [] : message.results;
+  const words = message.text ?? results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
+  if (item.kind === "notice") {
+    const { to = newestAsker(ctx.thread), at } = item.notice;
+    return { name: "a notice", words, asker: to, since: at };
+  }
+  const { started, ended = started } = item.run;
+  const name = `the answer of ${started.run}`;
+  return { name, words, asker: started.principals[0], since: ended.at };
+}
+
+function newestAsker({ runs }: Thread): string | undefined {
+  return [...runs.values()].at(-1)?.started.principals[0];
+}
+
+/** False: there is no such channel. */
 async function tellOps(
   { key, adapter, parts }: ThreadContext,
-  undelivered: Exclude<Undelivered, { kind: "past" }>,
+  state: string,
+  name: string,
   why: string,
 ): Promise<boolean> {
   const isItsOwn = transportOf(key) === OPS;
   if (parts.ops === undefined || isItsOwn) return false;
-  const text = notices.unseen(nameOf(undelivered), adapter.link(key) ?? key, why);
-  return parts.ops.tell(`unseen ${key} ${shownId(undelivered)}`, parts.encoder.encode(text));
+  const text = notices.unseen(name, adapter.link(key) ?? key, why);
+  return parts.ops.tell(`unseen ${key} ${state}`, parts.encoder.encode(text));
 }
 
-function nameOf(undelivered: Exclude<Undelivered, { kind: "past" }>): string {
-  if (undelivered.kind === "card") return `the card of ${undelivered.action.action}`;
-  if (undelivered.kind === "incident") return undelivered.incident.state.incident;
-  if (undelivered.kind === "quote") return "what somebody wrote on another platform";
-  const { item } = undelivered;
-  return item.kind === "answer" ? `the answer of ${item.run.started.run}` : "a notice";
-}
-
-/** Undefined when there is nobody to tell, or they can't be told. */
-async function tellAsker(
-  ctx: ThreadContext,
+/** Undefined when they can't be told. */
+async function tryAlone(
   view: View,
-  { view: viewName, undelivered }: ToShow,
-  why: string,
+  account: string,
+  text: string,
 ): Promise<MessageRef | undefined> {
-  const asker = askerOf(ctx.thread, undelivered);
-  // Whoever sits elsewhere sees it there.
-  if (asker === undefined || viewFor(ctx.thread, asker) !== viewName) return undefined;
   try {
-    const text = notices.elsewhere(why, wordsOf(ctx, undelivered));
-    return await view.postPrivately(asker, text);
+    return await view.postPrivately(account, text);
   } catch (error) {
     // What got no answer may have been shown: it is tried again.
     if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
     return undefined;
   }
-}
-
-function askerOf(
-  { runs }: Thread,
-  undelivered: Exclude<Undelivered, { kind: "past" }>,
-): string | undefined {
-  if (undelivered.kind === "incident") return [...runs.values()].at(-1)?.started.principals[0];
-  if (undelivered.kind === "card")
-    return runs.get(undelivered.action.proposal.run)?.started.principals[0];
-  if (undelivered.kind === "quote") return undefined;
-  const { item } = undelivered;
-  if (item.kind === "answer") return item.run.started.principals[0];
-  return item.notice.to ?? [...runs.values()].at(-1)?.started.principals[0];
-}
-
-function wordsOf(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "past" }>): string {
-  const { encode } = ctx.parts.encoder;
-  if (undelivered.kind === "card") {
-    const { tool, action, phase, ending } = cardOf(ctx.key, undelivered.action, encode);
-    return `${action} (${tool}): ${ending ?? phase}`;
-  }
-  if (undelivered.kind === "incident") {
-    const { incident, status, title } = undelivered.incident.state;
-    return encode(`${incident}, ${status}: ${title}`);
-  }
-  if (undelivered.kind === "quote") return encode(undelivered.quote.text);
-  const message = outgoingOf(ctx, undelivered.item, { encode, mayLink: undefined });
-  if (message.kind === "notice") return message.text;
-  return message.text ?? message.results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
-}
-
-function owedSince(undelivered: Exclude<Undelivered, { kind: "past" }>): number {
-  if (undelivered.kind === "incident") return undelivered.incident.state.at;
-  if (undelivered.kind === "card") return undelivered.action.proposal.at;
-  if (undelivered.kind === "quote") return undelivered.quote.at;
-  const { item } = undelivered;
-  return item.kind === "notice" ? item.notice.at : (item.run.ended ?? item.run.started).at;
 }
