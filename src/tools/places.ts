@@ -8,15 +8,17 @@ export function placesOf(tool: Tool): string[] {
 }
 
 /**
- * All that a call acts on may be called, in lower case: what its arguments name, its machine, and its system. Where no argument
- * names one of the tool's servers it may be any of them.
+ * All that a call acts on may be called, in lower case: what its arguments name, its machine, and its system. Where its
+ * `instance` names none of the tool's servers it may be any of them.
  */
 export function namesIn(tool: Tool, args: JsonObject): Set<string> {
   const named = Object.values(args).flatMap((value) =>
     typeof value === "string" && value.length <= MAX_NAME ? [canonical(value)] : [],
   );
   const servers = Object.keys(tool.endpoints ?? {}).map(canonical);
-  const isNamed = servers.some((server) => named.includes(server));
+  // Any other argument may hold the same word: a container may be called as another server.
+  const { instance } = args;
+  const isNamed = typeof instance === "string" && servers.includes(canonical(instance));
   return new Set([...named, ...(isNamed ? [] : servers), canonical(systemOf(tool))]);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import * as z from "zod";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { createFreeze, createFreezeList, createUnfreeze } from "../../src/tools/freeze/tools.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -19,6 +20,10 @@ async function frozen(options: StageOptions & { freeze?: string } = {}) {
     name: "act",
     effect: "write",
     endpoints: { prod: { url: "https://prod.test/" }, staging: { url: "https://staging.test/" } },
+    input: z.strictObject({
+      name: z.string(),
+      instance: z.enum(["prod", "staging"]).optional(),
+    }),
   });
   const own = fakeTool({ name: "note", effect: "write", own: true });
   const look = fakeTool({ name: "look" });
@@ -82,7 +87,7 @@ describe("a freeze", () => {
 
   test("holds approved writes and says why; when it is over they go on by themselves", async () => {
     const stage = await frozen();
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     expect(card(stage, "a2")?.preview.lines[0]).toEqual({ label: "Frozen", value: TEXT });
     await stage.say("approve a2", "test:bob");
     expect(waiting(stage)).toEqual([`a2 (act) is approved and waits: ${TEXT}.`]);
@@ -108,22 +113,22 @@ describe("a freeze", () => {
 
     const other = await frozen();
     other.parts.policy.rules.push({ match: { tool: ["act"] }, decide: "allow" } as never);
-    await other.say("run act name=staging");
+    await other.say("run act name=staging instance=staging");
     expect(other.act.runs).toEqual(["staging"]);
-    // It may be for any of them.
-    await other.say("run act name=web");
+    // It may be for any of them, whatever else is called like one.
+    await other.say("run act name=staging");
     expect(card(other, "a2")).toMatchObject({ phase: "open" });
   });
 
   test("holds the uses of a grant and an undo, until it is lifted", async () => {
     const stage = await frozen({ freeze: "run look name=web" });
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     await stage.say("grant a1", "test:bob");
     await stage.say("run turn level=5");
     await stage.say("approve a2", "test:bob");
     await stage.say("freeze everything for 20m");
     await stage.say("approve a3", "test:bob");
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     expect(card(stage, "a4")?.phase).toBe("open");
     await stage.say("undo a2");
     await stage.say("approve a5", "test:bob");
@@ -132,13 +137,13 @@ describe("a freeze", () => {
     await stage.say("approve a6", "test:bob");
     await stage.later(1);
     expect(stage.world.turns).toEqual([5, 2]);
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     expect(stage.act.runs).toEqual(["prod", "prod"]);
   });
 
   test("that came after the approval holds a use that is on its way", async () => {
     const stage = await frozen({ freeze: "run look name=web" });
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     const by = { account: "test:cy", name: "cy" };
     Object.assign(stage.act, {
       precheck: async () => {
@@ -154,7 +159,7 @@ describe("a freeze", () => {
   test("gives way to whoever may break the glass, and to nobody else", async () => {
     const stage = await frozen();
     stage.parts.policy.breakGlass = { who: ["test:bob"] };
-    await stage.say("run act name=prod");
+    await stage.say("run act name=prod instance=prod");
     await stage.say("approve a2", "test:bob");
     expect(waiting(stage)[0]).toContain("Or type: break-glass a2 because <reason>");
     await stage.say("break-glass a2 because it is worse without", "test:cy");
