@@ -67,5 +67,5 @@ export function refusalToApprove(
   if (refused.because !== "asked")
     return refusalOf({ verb: "approve", what: action, place: proposal.place }, refused);
   const did = editors.has(account) ? "edited" : "asked for";
-  return `You ${did} ${action}, so someone else has to approve it. You can still deny it, or take it back with \`cancel ${action}\`.`;
+  return `You ${did} ${action}, so someone else has to approve it. You can still deny or withdraw it.`;
 }

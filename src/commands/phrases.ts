@@ -67,7 +67,7 @@ export function unknownTool(tool: string, meant: string | undefined): string {
 export const OPEN_QUOTE = "You opened a quote and didn't close it.";
 export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
 export const NO_GRANTS = "Nothing is granted in this thread.";
-export const NOTHING_OPEN = "Nobody has to decide anything in this thread.";
+export const NOTHING_OPEN = "No open approvals in this thread.";
 
 /** Six examples, and the forms of the other commands. */
 export function helpText(hasModel: boolean): string {

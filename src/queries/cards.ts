@@ -44,7 +44,7 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     mentions: approversAsked(action),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
-      name: encode(signed(vote)),
+      name: encode(`${signed(vote)}${vote.breaksGlass === true ? " (broke the glass)" : ""}`),
       approve: vote.approve,
       reason: vote.reason === undefined ? undefined : encode(vote.reason),
     })),

@@ -3,7 +3,14 @@ import type { Actor, Entry } from "../core/entry.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
-import { answererOf, applyAddresses, applyVoice, closeQuestion, place } from "./fold-messages.ts";
+import {
+  answererOf,
+  applyAddresses,
+  applyName,
+  applyVoice,
+  closeQuestion,
+  place,
+} from "./fold-messages.ts";
 import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
@@ -256,9 +263,11 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   const run = thread.runs.get(entry.run);
   if (run === undefined) return;
   run.above = entry;
-  for (const { account, text, attached = "" } of entry.messages) {
+  for (const { account, name, text, attached = "" } of entry.messages) {
     thread.requestTokens += estimateTokens(text + attached);
-    if (account !== undefined) applyVoice(thread, account, entry);
+    if (account === undefined) continue;
+    applyVoice(thread, account, entry);
+    applyName(thread, { actor: { account, name } });
   }
 }
 

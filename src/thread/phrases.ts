@@ -30,7 +30,7 @@ function formatMinutes(ms: number): string {
 const CONTINUE = 'Write "continue" to go on from here.';
 
 export const runEndings = {
-  noAnswer: "The model did not come to an answer.",
+  noAnswer: "I didn't get to an answer.",
   refusal: "The model declined to answer.",
   content_filter: "The provider's filter withheld the model's answer.",
   malformed: "The model called tools in a form that its server could not read, twice.",
@@ -79,8 +79,9 @@ export function stoppedRun(run: Run, written: string): string {
   const after = made.length === 1 ? "1 check" : `${made.length} checks`;
   const unknown = made.filter(({ finished }) => finished?.outcome === "unknown");
   const names = [...new Set(unknown.map(({ tool }) => tool))].join(", ");
+  const isWithdrawn = run.stoppedBy === undefined && run.messages.size === 0;
   return [
-    `${stopped(run)} ${made.length === 0 ? "before the first check" : `after ${after}`}.`,
+    `${stopped(run)} ${made.length === 0 ? "before the first check" : `after ${after}`}${isWithdrawn ? `: ${closings.removed}` : ""}.`,
     ...(names === "" ? [] : [`${names} may still be running: its outcome is unknown.`]),
     // They waited for the next turn, or for a card that the Stop closed.
     ...(run.modelRun?.unseen.length ? [COVERED] : []),
@@ -249,7 +250,7 @@ export function escalated(action: Action, mayApprove: boolean): string {
   const waited = formatMinutes((proposal.escalation?.at ?? openedAt) - openedAt);
   const who = mayApprove
     ? "You can approve or deny it."
-    : "Please find somebody who may: the card says who. This message gives nobody that right.";
+    : "Please get one of the approvers on its card to decide. This message doesn't make you one.";
   return `${action.action} (${proposal.tool}) has waited for ${waited}. It needs ${missingOf(action)}. ${who}`;
 }
 

@@ -128,6 +128,7 @@ describe("what stands above the question", () => {
       { tools: [act] },
     );
     await stage.ask("why is it slow?");
+    expect(stage.chat.cards()[0]?.approvers).toBe("anyone in this thread except ana and bob");
     await stage.click("a1", { kind: "approve" }, "test:bob");
     await stage.settle();
     expect(act.runs).toEqual([]);

@@ -72,7 +72,9 @@ test("a removal before anything began leaves nothing to answer; one later ends w
   await remove(stage, second);
   await stage.settle();
   expect(stage.chat.cards()[0]).toMatchObject({ phase: "cancelled" });
-  expect(lastAnswer(stage)).toContain("Stopped");
+  expect(lastAnswer(stage)).toBe(
+    "Stopped before the first check: the message that asked for it was removed.",
+  );
   await stage.click("a1", { kind: "approve" }, "test:bob");
   await stage.ask("all good?");
   expect(stage.act.runs).toEqual([]);

@@ -263,7 +263,7 @@ describe("a model that goes in circles", () => {
     await stage.ask("look");
     expect(stage.model.requests).toHaveLength(7);
     expect(stage.chat.answers()).toMatchObject([
-      { status: "wrapped_up", text: expect.stringContaining("did not come to an answer") },
+      { status: "wrapped_up", text: expect.stringContaining("didn't get to an answer") },
     ]);
   });
 

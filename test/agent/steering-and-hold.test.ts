@@ -295,7 +295,7 @@ describe("what people write while an approval is open", () => {
     await stage.ask("yes!");
     await stage.ask("👍", "test:dee");
     expect(stage.chat.whispers()).toEqual([
-      "You asked for a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
+      "You asked for a1, so someone else has to approve it. You can still deny or withdraw it.",
       "Only full members of this thread can approve a1.",
     ]);
     expect(stage.chat.cards()).toMatchObject([{ phase: "open" }]);

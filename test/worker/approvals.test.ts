@@ -53,7 +53,7 @@ describe("an approval", () => {
     await several.settle();
     expect(several.act.runs).toEqual([]);
     expect(several.chat.whispers()).toEqual([
-      "You asked for a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
+      "You asked for a1, so someone else has to approve it. You can still deny or withdraw it.",
     ]);
     await several.click("a1", { kind: "approve" }, "test:bob");
     await several.settle();
@@ -210,7 +210,7 @@ describe("an approval", () => {
     await click("a1", { kind: "approve" }, "test:bob", 2);
     await settle();
     expect(chat.whispers()).toEqual([
-      "You edited a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
+      "You edited a1, so someone else has to approve it. You can still deny or withdraw it.",
     ]);
   });
 

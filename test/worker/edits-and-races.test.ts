@@ -84,7 +84,7 @@ describe("an edited action", () => {
     await settle();
     expect(act.runs).toEqual([]);
     expect(chat.whispers()).toEqual([
-      "You edited a1, so someone else has to approve it. You can still deny it, or take it back with `cancel a1`.",
+      "You edited a1, so someone else has to approve it. You can still deny or withdraw it.",
     ]);
     await click("a1", { kind: "approve" }, "test:cy", 2);
     await settle();

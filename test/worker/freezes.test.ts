@@ -166,6 +166,8 @@ describe("a freeze", () => {
     expect(stage.act.runs).toEqual([]);
     await stage.say("break-glass a2 because it is worse without", "test:bob");
     expect(stage.act.runs).toEqual(["prod"]);
+    const voters = card(stage, "a2")?.votes.map(({ name }) => name);
+    expect(voters).toEqual(["bob", "bob (broke the glass)"]);
   });
 
   test("needs a time that is to come and a name; an unknown name is said on the card", async () => {
@@ -174,7 +176,9 @@ describe("a freeze", () => {
       await stage.say(text);
       expect(stage.chat.answers().at(-1)?.results).toMatchObject([{ outcome: "blocked" }]);
     }
+    stage.clock.now += MINUTE / 2;
     await stage.say("freeze prdo for 2h");
+    expect(card(stage, "a2")?.preview.lines[0]?.value).toMatch(/, for 2 h$/);
     expect(card(stage, "a2")?.preview.lines[1]?.value).toMatch(
       /^only writes .* did you mean prod\?$/,
     );

@@ -145,7 +145,7 @@ const NOT_THE_ASKER = {
 };
 
 test.each([
-  ["slack:group:DUTY", /has waited for 10 minutes\. It needs 1 more approval\. Please find/],
+  ["slack:group:DUTY", /has waited for 10 minutes\. It needs 1 more approval\. Please get/],
   ["slack:group:SRE", /^a1 .act. has waited for 10 minutes\. .*You can approve or deny it\.$/],
 ])(
   "%s is mentioned once when an action has waited, and promised no more than it may",

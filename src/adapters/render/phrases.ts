@@ -105,7 +105,9 @@ export function aboveWords({
   why,
 }: NonNullable<Answer["above"]>): string | undefined {
   if (read === 0) return why && `I couldn't read what's above: ${why}.`;
-  const what = isMore ? counted(read, "new message") : `${counted(read, "message")} above`;
+  const count = read === 1 ? "" : `${read} `;
+  const messages = read === 1 ? "message" : "messages";
+  const what = isMore ? `${count}new ${messages}` : `${count}${messages} above`;
   const which = isMore ? "" : isOlder ? "last " : "";
   const rest = why === undefined ? "" : `, not all of it: ${why}`;
   return `I read the ${which}${what}${rest}.`;

@@ -10,6 +10,7 @@ import { refused } from "../refusal.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 
 const TOOL_MS = 10_000;
+const MINUTE_MS = 60_000;
 /** Who freezes for longer forgets it. */
 const MAX_MS = 7 * 86_400_000;
 
@@ -59,7 +60,7 @@ export function createFreeze(freezing: () => Freezing): Tool {
       return {
         ...given,
         what: canonical(given.what),
-        until: `${isoUtc(until, "minute")}Z`,
+        until: `${isoUtc(Math.ceil(until / MINUTE_MS) * MINUTE_MS, "minute")}Z`,
         from: now,
       };
     },
