@@ -116,7 +116,10 @@ const TOLD: Told = {
     const { of, actor, text, command } = entry;
     const isIt = (part: Kept) =>
       part.kind === "line" && part.of === of && part.by === actor.account;
-    const item = queued(transcript).find((each) => contentOf(each).some(isIt));
+    // Of a side run's exchange it is one line of many, and stands as its answer's model read it.
+    const item = queued(transcript).find(
+      (each) => each.turns.length === 1 && contentOf(each).some(isIt),
+    );
     const anew = heardAnew(transcript.room, entry);
     if (anew !== undefined) {
       tellMessage(transcript, anew);

@@ -78,6 +78,7 @@ export function stopBeside(thread: Thread): void {
   for (const [id, { entry, forSide }] of first === undefined ? [] : thread.pending) {
     if (forSide !== true || entry.kind !== "message") continue;
     thread.pending.delete(id);
-    first?.modelRun.unseen.push(entry);
+    // A request that is under way holds nothing that comes to its run only now.
+    first?.modelRun.unseen.push({ ...entry, seq: thread.last });
   }
 }

@@ -1,22 +1,22 @@
+import { interrupt } from "./imagined-people.ts";
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
+import { hear, heardAnew, noteInRoom, Room } from "../../src/thread/addressed.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { foldTranscript } from "../../src/agent/transcript.ts";
 import { Transcript } from "../../src/agent/transcript-turns.ts";
 import { carrierOf, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
-import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
-import { isReader, type Run, talkingRuns, Thread } from "../../src/thread/state.ts";
+import type { Draft, Entry } from "../../src/core/entry.ts";
+import { type Call, isReader, type Run, talkingRuns, Thread } from "../../src/thread/state.ts";
 import { sharesOf } from "../../src/thread/routing.ts";
 import type { ModelRun } from "../../src/thread/model-run.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { entryId } from "../../src/thread/entry-ids.ts";
-import { WHERE_IT_IS } from "../../src/thread/entry-ids.ts";
+import { entryId, WHERE_IT_IS } from "../../src/thread/entry-ids.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
 import type { Author } from "../../src/thread/click-rights.ts";
-import type { Call } from "../../src/thread/state.ts";
 import { decide, type Step, type StepOf } from "../../src/thread/decide.ts";
 
 const TERMS: RunTerms = {
@@ -41,6 +41,9 @@ export interface Imagined {
   toldBeside: string[];
   /** Which run answered each message. */
   answered: Map<string, string>;
+  /** Lines that rules pass over, unless their author turned them to the bot later. */
+  passed: Set<string>;
+  room: Room;
   /** Models that are asked at this moment. */
   asked: Set<string>;
   clock: number;
@@ -57,6 +60,8 @@ export function imagine(): Imagined {
     told: [],
     toldBeside: [],
     answered: new Map(),
+    passed: new Set(),
+    room: new Room(),
     asked: new Set(),
     clock: 1_000_000,
   };
@@ -67,6 +72,7 @@ export function write(world: Imagined, draft: Draft): void {
   const open = [...world.thread.live].filter(isOpen);
   const ending = entry.kind === "run_ended" ? world.thread.runs.get(entry.run) : undefined;
   world.entries.push(entry);
+  overhear(world, entry);
   fold(world.thread, [entry]);
   foldTranscript(world.transcript, entry);
   checkSideRuns(world, entry);
@@ -83,6 +89,18 @@ export function write(world: Imagined, draft: Draft): void {
   const isBrief = entry.talk.brief === true;
   if (entry.reads === true) world.toldBeside = isBrief ? [] : world.told;
   else if (isBrief) world.told = [];
+}
+
+function overhear({ room, passed, answered }: Imagined, entry: Entry): void {
+  const anew = entry.kind === "edited" ? heardAnew(room, entry) : undefined;
+  const message = entry.kind === "message" ? entry : anew;
+  if (message === undefined) {
+    noteInRoom(room, entry);
+    return;
+  }
+  if (hear(room, message) === "silent") passed.add(message.id);
+  else passed.delete(message.id);
+  if (anew !== undefined) answered.delete(anew.id);
 }
 
 function expectThat(isSo: boolean, otherwise: string): void {
@@ -120,7 +138,7 @@ function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
 }
 
 /** At rest every message has its answer, or was stopped, or is a word that no model answers. */
-export function checkAnswered({ entries, answered }: Imagined): void {
+export function checkAnswered({ entries, answered, passed }: Imagined): void {
   const words = new Set(
     entries.flatMap((entry) => {
       if (entry.kind === "tool_finished") return entry.answers ?? [];
@@ -129,8 +147,10 @@ export function checkAnswered({ entries, answered }: Imagined): void {
   );
   const stopped = entries.findLast(({ kind }) => kind === "stop")?.seq ?? 0;
   for (const { kind, id, seq } of entries) {
-    const isDone = answered.has(id) || words.has(id) || seq < stopped;
-    expectThat(kind !== "message" || isDone, `D3 no run answered ${id}`);
+    if (kind !== "message") continue;
+    expectThat(!passed.has(id) || !answered.has(id), `D3 ${id} is for nobody and was answered`);
+    const isDone = answered.has(id) || words.has(id) || passed.has(id) || seq < stopped;
+    expectThat(isDone, `D3 no run answered ${id}`);
   }
 }
 
@@ -151,56 +171,6 @@ export function openCard(world: Imagined): void {
     conclude(world, { ...step, facts: { kind: "turn", turn } });
   }
   write(world, { id: "safe", kind: "message", actor, text: "said safe;" });
-}
-
-/** Somebody writes, clicks, stops or runs something, or time passes. */
-export function interrupt(world: Imagined, tape: Tape): void {
-  const id = `post:${world.entries.length}`;
-  const account = ["test:ana", "test:bob", "test:guest"][tape() % 3] ?? "";
-  const actor = { account, name: account.slice(5) };
-  const click = (action: string, choice: Choice): Draft<PostKind> => ({
-    id,
-    kind: "click",
-    actor,
-    action,
-    revision: 1,
-    choice,
-    via: "typed",
-  });
-  const open = [...world.thread.live].filter(isOpen).map((each) => each.action);
-  const action = open[tape() % Math.max(1, open.length)] ?? "a1";
-  const questions = [...world.thread.runs.values()].flatMap((run) =>
-    [...run.open.values()].flatMap((call) => (call.asked === undefined ? [] : [call.call])),
-  );
-  const clicks =
-    open.length === 0
-      ? []
-      : (["approve", "deny", "cancel"] as const).map((kind) => click(action, { kind }));
-  const posts: Draft<PostKind>[] = [
-    ...clicks,
-    { id, kind: "message", actor, text: `said ${id};` },
-    { id, kind: "message", actor, text: "LGTM, go ahead" },
-    { id, kind: "message", actor, text: `said ${id}; at length ${"x".repeat(800)}` },
-    click(questions[0] ?? "r1.t1", { kind: "answer", text: "blue" }),
-    { id, kind: "stop", actor },
-    ...[...world.thread.going].map(({ started: { run } }) => ({
-      id,
-      kind: "stop" as const,
-      actor,
-      run,
-    })),
-    {
-      id,
-      kind: "command",
-      actor,
-      text: "run look",
-      command: { name: "run", tool: "look", args: {} },
-    },
-    { id, kind: "command", actor, text: "help", command: { name: "help" } },
-  ];
-  const post = posts[tape() % (posts.length + 1)];
-  if (post === undefined) world.clock += 3_600_000;
-  else write(world, post);
 }
 
 /** Takes the step that a worker would, with a tool, a model or a person that does what the tape says. */
@@ -364,7 +334,7 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const calls = Array.from({ length: 1 + (tape() % 3) }, (_, i) => ({
     kind: "tool_use" as const,
     id: `${name}.${number}.${i}`,
-    name: ["look", "act", "ask_user", "nothing"][tape() % 4] ?? "look",
+    name: ["look", "act", "ask_user", "nothing", "stay_silent"][tape() % 5] ?? "look",
     input: ["{}", '{"n":1}', "{", ""][tape() % 4] ?? "{}",
   }));
   const text = { kind: "text" as const, text: `INCONCLUSIVE so far ${number}` };
@@ -416,7 +386,11 @@ function checkTold({ entries, thread, transcript }: Imagined, run: Run, turns: r
   // What a side run that has ended could not do stands in its exchange, for all to see.
   const isWhole = ({ id }: { id: string }) => other?.modelRun?.taken.has(id) === true;
   for (const message of isReader(run) ? unseen : [...unseen, ...told, ...handedOver])
-    expectThat(isWhole(message) || times(message.id) === 0, `D4 ${message.id} is another run's`);
+    // What was passed over before its author turned it to the bot stands as a quotation in every request.
+    expectThat(
+      !isPlain(message) || isWhole(message) || times(message.id) === 0,
+      `D4 ${message.id} is another run's`,
+    );
   expectThat(transcript.sides.size <= 1, "there are two side runs");
 }
 

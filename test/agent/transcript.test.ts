@@ -4,14 +4,13 @@ import { describe, expect, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
 import { foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
 import { Transcript, turnsOf } from "../../src/agent/transcript-turns.ts";
-import { NO_USAGE } from "../../src/core/block.ts";
+import { type AssistantBlock, NO_USAGE } from "../../src/core/block.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import {
   checkAnswered,
   imagine,
-  interrupt,
   nextStep,
   openCard,
   take,
@@ -19,6 +18,7 @@ import {
   write,
   work,
 } from "./imagined.ts";
+import { interrupt } from "./imagined-people.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
 
@@ -190,22 +190,60 @@ describe("the requests of a run", () => {
   });
 });
 
-test("why an answer was sent back stands right below it, above what was said meanwhile", () => {
+/** What a journal's next request tells, and an answer's words. */
+function toldOf(drafts: readonly Draft[]): string {
   const transcript = new Transcript();
-  const actor = { account: "test:ana", name: "ana" };
-  const talk = { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } };
-  const run = { run: "r1", answers: ["m1"], principals: [actor.account], calls: [], talk };
-  const turn = { run: "r1", step: 1, seen: 2, stop: "end_turn", usage: NO_USAGE, ms: 1 } as const;
-  const content = [{ kind: "text", text: "An answer." } as const];
-  const drafts: Draft[] = [
-    { id: "m1", kind: "message", actor, text: "why?" },
-    { id: "run:r1", kind: "run_started", ...run },
-    { id: "m2", kind: "message", actor, text: "and since when?" },
-    { id: "assistant:r1.1", kind: "assistant", ...turn, content, model: "m", request: "h" },
-    { id: "gate:r1.1", kind: "gate", run: "r1", gate: "evidence", text: "Write it again." },
-  ];
   drafts.forEach((draft, index) => foldTranscript(transcript, { seq: index + 1, at: 1, ...draft }));
-  const last = turnsOf(transcript).at(-1);
-  const texts = last?.role === "user" ? last.content : [];
-  expect(JSON.stringify(texts)).toMatch(/Write it again.*since when/);
+  return JSON.stringify(turnsOf(transcript));
+}
+
+const actor = { account: "test:ana", name: "ana" };
+const say = (id: string, text: string): Draft => ({ id, kind: "message", actor, text });
+const begin = (run: string, answers: string[], reads?: true): Draft => ({
+  id: `run:${run}`,
+  kind: "run_started",
+  run,
+  answers,
+  principals: [actor.account],
+  calls: [],
+  ...(reads && { reads }),
+  talk: { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } },
+});
+const turn = (run: string, seen: number, block: AssistantBlock): Draft => ({
+  id: `assistant:${run}.1`,
+  kind: "assistant",
+  run,
+  step: 1,
+  seen,
+  content: [block],
+  stop: block.kind === "tool_use" ? "tool_use" : "end_turn",
+  usage: NO_USAGE,
+  model: "m",
+  request: "h",
+  ms: 1,
+});
+
+test("why an answer was sent back stands right below it, above what was said meanwhile", () => {
+  const told = toldOf([
+    say("m1", "why?"),
+    begin("r1", ["m1"]),
+    say("m2", "and since when?"),
+    turn("r1", 2, { kind: "text", text: "An answer." }),
+    { id: "gate:r1.1", kind: "gate", run: "r1", gate: "evidence", text: "Write it again." },
+  ]);
+  expect(told).toMatch(/An answer.*Write it again.*since when/);
+});
+
+test("an edit of what a side run answered comes after its exchange, and takes nothing of it away", () => {
+  const told = toldOf([
+    say("m1", "why?"),
+    begin("r1", ["m1"]),
+    turn("r1", 2, { kind: "tool_use", id: "t", name: "act", input: "{}" }),
+    say("m2", "how many users?"),
+    begin("r2", ["m2"], true),
+    turn("r2", 5, { kind: "text", text: "Forty." }),
+    { id: "ended:r2", kind: "run_ended", run: "r2", status: "completed", text: "Forty." },
+    { id: "e1", kind: "edited", actor, of: "m2", text: "how many servers?" },
+  ]);
+  expect(told).toMatch(/how many users.*Forty.*how many servers/);
 });

@@ -1,0 +1,88 @@
+import { isOpen } from "../../src/thread/action.ts";
+import type { Actor, Choice, Draft, PostKind } from "../../src/core/entry.ts";
+import { type Imagined, type Tape, write } from "./imagined.ts";
+
+/** Somebody writes, clicks, stops or runs something, or time passes. */
+export function interrupt(world: Imagined, tape: Tape): void {
+  const id = `post:${world.entries.length}`;
+  const account = ["test:ana", "test:bob", "test:guest"][tape() % 3] ?? "";
+  const actor = { account, name: account.slice(5) };
+  const click = (action: string, choice: Choice): Draft<PostKind> => ({
+    id,
+    kind: "click",
+    actor,
+    action,
+    revision: 1,
+    choice,
+    via: "typed",
+  });
+  const open = [...world.thread.live].filter(isOpen).map((each) => each.action);
+  const action = open[tape() % Math.max(1, open.length)] ?? "a1";
+  const questions = [...world.thread.runs.values()].flatMap((run) =>
+    [...run.open.values()].flatMap((call) => (call.asked === undefined ? [] : [call.call])),
+  );
+  const clicks =
+    open.length === 0
+      ? []
+      : (["approve", "deny", "cancel"] as const).map((kind) => click(action, { kind }));
+  const posts: Draft<PostKind>[] = [
+    ...clicks,
+    ...talk(world, id, actor),
+    { id, kind: "command", actor, text: "quiet", command: { name: "quiet" } },
+    { id, kind: "command", actor, text: "listen", command: { name: "listen" } },
+    { id, kind: "message", actor, text: `said ${id};` },
+    { id, kind: "message", actor, text: "LGTM, go ahead" },
+    { id, kind: "message", actor, text: `said ${id}; at length ${"x".repeat(800)}` },
+    click(questions[0] ?? "r1.t1", { kind: "answer", text: "blue" }),
+    { id, kind: "stop", actor },
+    ...[...world.thread.going].map(({ started: { run } }) => ({
+      id,
+      kind: "stop" as const,
+      actor,
+      run,
+    })),
+    {
+      id,
+      kind: "command",
+      actor,
+      text: "run look",
+      command: { name: "run", tool: "look", args: {} },
+    },
+    { id, kind: "command", actor, text: "help", command: { name: "help" } },
+  ];
+  const post = posts[tape() % (posts.length + 1)];
+  if (post === undefined) world.clock += 3_600_000;
+  else write(world, post);
+}
+
+/** Lines with an address or a tone of their own, and the edit that turns one of the author's to the bot. */
+function talk(world: Imagined, id: string, actor: Actor): Draft<PostKind>[] {
+  const said = world.entries.findLast(
+    (entry) =>
+      entry.kind === "message" &&
+      entry.actor.account === actor.account &&
+      (world.room.passed.has(entry.id) || world.thread.pending.has(entry.id)),
+  );
+  const others = [{ account: "test:bob", at: "start" as const }];
+  const lines: Draft<PostKind>[] = [
+    { id, kind: "message", actor, text: `said ${id};`, address: {} },
+    { id, kind: "message", actor, text: `said ${id};`, address: {}, tone: "request" },
+    { id, kind: "message", actor, text: `said ${id};`, address: { bot: true } },
+    { id, kind: "message", actor, text: `said ${id};`, address: { others } },
+    { id, kind: "message", actor, text: "thanks", address: {}, tone: "chatter" },
+  ];
+  const turned: Draft<PostKind>[] =
+    said === undefined
+      ? []
+      : [
+          {
+            id,
+            kind: "edited",
+            actor,
+            of: said.id,
+            text: `turned ${id};`,
+            address: { bot: true },
+          },
+        ];
+  return [...lines, ...turned];
+}
