@@ -1,6 +1,6 @@
 import { isOpen } from "../../src/thread/action.ts";
 import type { Actor, Choice, Draft, PostKind } from "../../src/core/entry.ts";
-import { type Imagined, type Tape, write } from "./imagined.ts";
+import { type Imagined, type Tape, write } from "./imagined-world.ts";
 
 /** Somebody writes, clicks, stops or runs something, or time passes. */
 export function interrupt(world: Imagined, tape: Tape): void {

@@ -8,16 +8,8 @@ import { type AssistantBlock, NO_USAGE } from "../../src/core/block.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
-import {
-  checkAnswered,
-  imagine,
-  nextStep,
-  openCard,
-  take,
-  type Tape,
-  write,
-  work,
-} from "./imagined.ts";
+import { nextStep, openCard, take, work } from "./imagined.ts";
+import { checkAnswered, imagine, type Tape, write } from "./imagined-world.ts";
 import { interrupt } from "./imagined-people.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";

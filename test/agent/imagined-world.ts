@@ -1,0 +1,132 @@
+import { hear, heardAnew, noteInRoom, Room } from "../../src/thread/addressed.ts";
+import { foldTranscript } from "../../src/agent/transcript.ts";
+import { Transcript } from "../../src/agent/transcript-turns.ts";
+import { isOpen } from "../../src/thread/action.ts";
+import type { Draft, Entry } from "../../src/core/entry.ts";
+import { Thread } from "../../src/thread/state.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { decide } from "../../src/thread/decide.ts";
+
+/** A thread's history as it grows, with what a worker would hold of it in memory. */
+export interface Imagined {
+  entries: Entry[];
+  thread: Thread;
+  transcript: Transcript;
+  /** The turns of the newest request that was answered, each as JSON, unless the thread was told in brief since. */
+  told: string[];
+  /** The same of the side run's. */
+  toldBeside: string[];
+  /** Which run answered each message. */
+  answered: Map<string, string>;
+  /** Lines that rules pass over, unless their author turned them to the bot later. */
+  passed: Set<string>;
+  room: Room;
+  /** Models that are asked at this moment. */
+  asked: Set<string>;
+  clock: number;
+}
+
+/** Numbers that decide what happens; when they are used up everybody does the dullest thing. */
+export type Tape = () => number;
+
+export function imagine(): Imagined {
+  return {
+    entries: [],
+    thread: new Thread(),
+    transcript: new Transcript(),
+    told: [],
+    toldBeside: [],
+    answered: new Map(),
+    passed: new Set(),
+    room: new Room(),
+    asked: new Set(),
+    clock: 1_000_000,
+  };
+}
+
+export function write(world: Imagined, draft: Draft): void {
+  const entry: Entry = { seq: world.entries.length + 1, at: world.clock, ...draft };
+  const open = [...world.thread.live].filter(isOpen);
+  const ending = entry.kind === "run_ended" ? world.thread.runs.get(entry.run) : undefined;
+  world.entries.push(entry);
+  overhear(world, entry);
+  fold(world.thread, [entry]);
+  foldTranscript(world.transcript, entry);
+  checkSideRuns(world, entry);
+  if (entry.kind === "stop" && entry.run !== undefined)
+    expectThat(
+      open.every((action) => isOpen(action) || action.run === entry.run),
+      `D5 a Stop of ${entry.run} took another run's card with it`,
+    );
+  for (const { id } of ending?.modelRun?.told ?? []) {
+    expectThat(!world.answered.has(id), `D3 ${id} was answered by two runs`);
+    world.answered.set(id, entry.id);
+  }
+  if (entry.kind !== "run_started" || entry.talk === undefined) return;
+  const isBrief = entry.talk.brief === true;
+  if (entry.reads === true) world.toldBeside = isBrief ? [] : world.told;
+  else if (isBrief) world.told = [];
+}
+
+function overhear({ room, passed, answered }: Imagined, entry: Entry): void {
+  const anew = entry.kind === "edited" ? heardAnew(room, entry) : undefined;
+  const message = entry.kind === "message" ? entry : anew;
+  if (message === undefined) {
+    noteInRoom(room, entry);
+    return;
+  }
+  if (hear(room, message) === "silent") passed.add(message.id);
+  else passed.delete(message.id);
+  if (anew !== undefined) answered.delete(anew.id);
+}
+
+export function expectThat(isSo: boolean, otherwise: string): void {
+  if (!isSo) throw new Error(otherwise);
+}
+
+/** What must hold of two runs of one thread, by the letters of the protocol's model (test/protocol/side-run.mjs). */
+function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
+  const isOfReader = (run: string) =>
+    entries.some((each) => each.kind === "run_started" && each.run === run && each.reads === true);
+  if (entry.kind === "action_proposed")
+    expectThat(!isOfReader(entry.run), "D1 a run that only reads asks for an action");
+  if (entry.kind === "tool_started") {
+    const isWrite = entry.effect !== "read" || entry.action !== undefined;
+    expectThat(!isWrite || !isOfReader(entry.run), "D1 a run that only reads wrote");
+  }
+  if (entry.kind === "tool_started" && entry.action !== undefined) {
+    const at = entries.findLastIndex(
+      (each) => each.kind === "action_proposed" && each.action === entry.action,
+    );
+    const isEnded = entries.slice(at).some((each) => {
+      if (each.kind === "stop") return each.run === undefined || each.run === entry.run;
+      return each.kind === "vote" && each.action === entry.action && !each.approve;
+    });
+    expectThat(!isEnded, `D2 ${entry.action} was started after a deny or Stop`);
+  }
+  if (entry.kind === "run_ended" && entry.status !== "cancelled") {
+    const at = entries.findIndex((each) => each.kind === "run_started" && each.run === entry.run);
+    const isStopped = entries
+      .slice(at)
+      .some((each) => each.kind === "stop" && (each.run ?? entry.run) === entry.run);
+    const isModels = thread.runs.get(entry.run)?.modelRun !== undefined;
+    expectThat(!isModels || !isStopped, `D5 ${entry.run} was stopped and answered`);
+  }
+}
+
+/** At rest every message has its answer, or was stopped, or is a word that no model answers. */
+export function checkAnswered({ entries, answered, passed }: Imagined): void {
+  const words = new Set(
+    entries.flatMap((entry) => {
+      if (entry.kind === "tool_finished") return entry.answers ?? [];
+      return entry.kind === "notice" ? (entry.instead ?? entry.answers ?? []) : [];
+    }),
+  );
+  const stopped = entries.findLast(({ kind }) => kind === "stop")?.seq ?? 0;
+  for (const { kind, id, seq } of entries) {
+    if (kind !== "message") continue;
+    expectThat(!passed.has(id) || !answered.has(id), `D3 ${id} is for nobody and was answered`);
+    const isDone = answered.has(id) || words.has(id) || passed.has(id) || seq < stopped;
+    expectThat(isDone, `D3 no run answered ${id}`);
+  }
+}
