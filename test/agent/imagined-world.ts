@@ -5,7 +5,6 @@ import { isOpen } from "../../src/thread/action.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { decide } from "../../src/thread/decide.ts";
 
 /** A thread's history as it grows, with what a worker would hold of it in memory. */
 export interface Imagined {
