@@ -4,8 +4,7 @@ import type { ModelRun } from "./model-run.ts";
 import { summaryDueAt } from "./digest.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
-import { owedQuote } from "./fold-views.ts";
-import { firstPast } from "./live-notices.ts";
+import { nextUndelivered, type Undelivered } from "./undelivered.ts";
 import { escalationTime, type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,
@@ -22,11 +21,7 @@ import {
 import {
   type Call,
   type LaterCheck,
-  type OutboxItem,
-  type ShownIncident,
-  type LiveNotice,
   type PendingPost,
-  type Quote,
   type Run,
   talkingRuns,
   grantsIn,
@@ -35,13 +30,6 @@ import {
   type Untold,
   type UntoldFact,
 } from "./state.ts";
-
-export type Undelivered =
-  | { kind: "card"; action: Action }
-  | { kind: "incident"; incident: ShownIncident }
-  | { kind: "item"; item: OutboxItem }
-  | { kind: "quote"; quote: Quote }
-  | { kind: "past"; live: LiveNotice };
 
 /**
  * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
@@ -261,40 +249,6 @@ function isAtWork(run: Run): boolean {
     ({ action, asked, started }) =>
       started !== undefined || (action === undefined && asked === undefined),
   );
-}
-
-function nextUndelivered(thread: Thread, view: string): Undelivered | undefined {
-  let oldest: { seq: number; owed: Undelivered } | undefined;
-  for (const action of thread.live) {
-    const shown = action.shown.get(view)?.seq;
-    if ((shown ?? 0) >= action.touched) continue;
-    // Cards come up in the order of their actions, also when a later one is decided first.
-    const seq = shown === undefined ? action.proposedAt : action.touched;
-    if (oldest === undefined || seq < oldest.seq) {
-      oldest = { seq, owed: { kind: "card", action } };
-    }
-  }
-  for (const incident of thread.incidents.values()) {
-    const shown = incident.shown.get(view)?.seq;
-    if ((shown ?? 0) >= incident.state.seq) continue;
-    const seq = shown === undefined ? incident.openedAt : incident.state.seq;
-    if (oldest === undefined || seq < oldest.seq) {
-      oldest = { seq, owed: { kind: "incident", incident } };
-    }
-  }
-  for (const item of thread.outbox.values()) {
-    if (!item.views.has(view)) continue;
-    if (oldest === undefined || item.seq < oldest.seq) {
-      oldest = { seq: item.seq, owed: { kind: "item", item } };
-    }
-    break; // items are kept in order
-  }
-  const said = owedQuote(thread, view);
-  if (said !== undefined && (oldest === undefined || said.seq < oldest.seq))
-    oldest = { seq: said.seq, owed: { kind: "quote", quote: said.quote } };
-  if (oldest !== undefined) return oldest.owed;
-  const live = firstPast(thread, view);
-  return live && { kind: "past", live };
 }
 
 /** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */

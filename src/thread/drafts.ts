@@ -27,7 +27,8 @@ import {
   verifiedNotice,
   warningNotice,
 } from "./drafts-notices.ts";
-import type { KnownStep, StepOf, Undelivered } from "./decide.ts";
+import type { KnownStep, StepOf } from "./decide.ts";
+import type { Undelivered } from "./undelivered.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
 import {
