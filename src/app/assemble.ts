@@ -24,7 +24,7 @@ import { createNetwork, type Network } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec, createLaunch } from "../tools/process.ts";
 import { network } from "../tools/network/integration.ts";
-import type { ToolParts } from "../tools/integration.ts";
+import type { Approvals, ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -41,6 +41,7 @@ import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createOps, tellChannel } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { createMirroring, routed } from "./mirrors.ts";
 import { createOverview } from "./overview.ts";
@@ -127,16 +128,17 @@ interface Lending {
   ending: AbortController;
   config: Pick<Config, "budgets" | "incidentChannels">;
   adapters: ReadonlyMap<string, Adapter>;
+  approvals(): Approvals;
 }
 
 type Lent = Pick<
   ToolParts,
-  "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing" | "mirroring"
+  "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing" | "mirroring" | "approvals"
 >;
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, wake, ending, config, adapters }: Lending,
+  { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
@@ -158,6 +160,7 @@ function lend(
     stopped: ending.signal,
     freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
     mirroring: () => mirroring,
+    approvals,
   };
 }
 
@@ -237,17 +240,17 @@ export async function assemble(
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
-  const freezes = createFreezes(journal);
+  const [freezes, ending] = [createFreezes(journal), new AbortController()];
   const outgoing = createNetwork({ allow, local });
-  const ending = new AbortController();
   const wake = (key: JournalKey) => wakeups.wake(key);
   /** By the first part of the keys of their journals. */
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
-  const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters };
+  const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
+  const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
   const lent = lend(held, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
-  const { tools, run, read, status } = toolbox;
+  const { tools, run, read, status, frozen } = toolbox;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
     due: () => worker.due(config.host),
@@ -255,8 +258,7 @@ export async function assemble(
     served: () => handlers.keys(),
     onError: (error, key) => logTrouble(log, error, key),
   });
-  const { host } = config;
-  const exec = createExec({ encoder });
+  const [host, exec] = [config.host, createExec({ encoder })];
   const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder });
   const threads: ThreadParts = {
     journal,
@@ -278,6 +280,7 @@ export async function assemble(
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
   const inbox = createInbox({ journal, read, encoder, wake, placeOf: placeIn(adapters) });
   const queries = createQueries(journal, tools, encode, { ...threads, whyNot });
+  const entrance = routed({ inbox, queries }, config, journal);
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
 
@@ -291,7 +294,7 @@ export async function assemble(
   }
 
   return {
-    ...routed({ inbox, queries }, config, journal),
+    ...entrance,
     overview,
     tenants: createTenants(journal),
     encode,

@@ -49,13 +49,14 @@ export function createToolbox(
   }
 
   const status = () => ({ tools, terms, host: config.host });
+  const frozen = () =>
+    freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`);
   const run: RunParts = {
     direct: (command, thread) =>
       answerCommand(command, thread, {
         ...status(),
         modelProblem: (id) => modelProblem(id, config.model),
-        frozen: () =>
-          freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`),
+        frozen,
       }),
     plain: (text) => answerWithoutModel(text, tools, describeInput, first.unavailable),
     get terms() {
@@ -68,6 +69,8 @@ export function createToolbox(
     tools,
     run,
     status,
+    /** What is frozen now, a sentence each. */
+    frozen,
     /** What a typed text is, to these tools. */
     read: (text: string) => readTyped(text, tools),
     reload,

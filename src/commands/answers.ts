@@ -9,6 +9,7 @@ import { grantsIn, refOf, type Thread } from "../thread/state.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { systemOf } from "../tools/find-tools.ts";
 import { suggest } from "../core/suggest.ts";
+import { APPROVAL_LIST } from "../core/tool-spec.ts";
 import type { Tool } from "../tools/tool.ts";
 import {
   AFTER_TOOLS,
@@ -48,7 +49,10 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "cost":
       return say(costText(thread));
     case "approvals":
-      return say([...(parts.frozen?.() ?? []), approvalsText(thread)].join("\n"));
+      // The tool looks at other threads too.
+      return tools.some(({ name }) => name === APPROVAL_LIST)
+        ? { kind: "call", tool: APPROVAL_LIST, args: {} }
+        : say(approvalsText(thread, parts.frozen?.()));
     case "grants":
       return say(grantsText(thread));
     case "quiet":
@@ -142,7 +146,8 @@ function grantsText(thread: Thread): string {
   return lines.length === 0 ? NO_GRANTS : lines.join("\n");
 }
 
-function approvalsText({ live, unknown }: Thread): string {
+/** What waits for a decision in the thread, a line each. `frozen`: what is frozen now, a sentence each. */
+export function approvalsText({ live, unknown }: Thread, frozen: readonly string[] = []): string {
   const open = [...live].filter(isOpen).map(({ proposal, undoes }) => {
     const until = formatUtc(proposal.expiresAt);
     const { title = proposal.tool } = proposal.preview;
@@ -158,5 +163,5 @@ function approvalsText({ live, unknown }: Thread): string {
     return `${ref}: ${call.tool}, outcome unknown. Did it happen? \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
   });
   const lines = [...open, ...lost];
-  return lines.length === 0 ? NOTHING_OPEN : lines.join("\n");
+  return [...frozen, ...(lines.length === 0 ? [NOTHING_OPEN] : lines)].join("\n");
 }

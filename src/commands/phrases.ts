@@ -74,7 +74,7 @@ export function helpText(hasModel: boolean): string {
   const text = `${hasModel ? "Ask me anything in your own words, or type a command" : "Type a command"}. For example:
   run http_check url=https://example.com – is this site up, and how fast is it?
   tools – what I can check and change
-  approvals – what waits for a decision in this thread
+  approvals – what waits for a decision, here and in other threads
   incidents last week – how many there were, how long they took, and why
   incident open Checkout fails severity=sev2 – start a record of an incident
   stop – stop what I'm doing

@@ -1,6 +1,7 @@
 import { type Action, askedCall } from "./action.ts";
 import type { Actor, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
+import { APPROVAL_LIST } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
 import { callName, entryId, runName } from "./entry-ids.ts";
@@ -188,7 +189,9 @@ export function endDraft(run: Run, written = ""): RunEnded {
   if (stopped && (!ok || modelRun !== undefined)) {
     return runEndedDraft(run, "cancelled", phrases.stoppedRun(run, written.trim()));
   }
-  return runEndedDraft(run, ok ? "completed" : "failed");
+  const [only] = calls.size === 1 && ok && modelRun === undefined ? calls.values() : [];
+  const words = only?.tool === APPROVAL_LIST ? only.finished?.text : undefined;
+  return runEndedDraft(run, ok ? "completed" : "failed", words);
 }
 
 export type Above = Omit<Draft<"above">, "id" | "kind" | "run">;

@@ -12,7 +12,7 @@ import type { Network } from "../net/dial.ts";
 import type { Secrets } from "../team/secrets.ts";
 import type { ToolForms } from "../team/tool-forms.ts";
 import type { Launch } from "./process.ts";
-import type { Tool } from "./tool.ts";
+import type { Asker, Tool } from "./tool.ts";
 
 export interface Freezing {
   readonly freezes: Freezes;
@@ -35,6 +35,12 @@ export interface Mirroring {
   nameOf(key: JournalKey): Promise<string | undefined>;
 }
 
+/** What waits for a decision. */
+export interface Approvals {
+  /** In words, a line each: the thread's own, then others' that whoever reads the thread may see. */
+  list(asker: Asker): Promise<string>;
+}
+
 /** What the program lends to integrations. */
 export interface ToolParts {
   readonly skills: readonly Skill[];
@@ -55,6 +61,7 @@ export interface ToolParts {
   /** What writes wait for, and what else has a name that they can wait for. */
   freezing(): Freezing;
   mirroring(): Mirroring;
+  approvals(): Approvals;
   /** The chat platforms that are configured; left out where tools are only listed. */
   readonly platforms?: readonly string[];
   /** What is kept encrypted. */

@@ -14,6 +14,7 @@ import { grafana } from "./grafana/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
+import { approvals } from "./approvals/integration.ts";
 import type { Integration, LiveTools, Proof, ToolParts } from "./integration.ts";
 import { kubernetes } from "./kubernetes/integration.ts";
 import { logs } from "./logs/integration.ts";
@@ -42,6 +43,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   web,
   thread,
   incidents,
+  approvals,
   freeze,
   costs,
   feedback,
@@ -80,6 +82,7 @@ export const NOTHING_LENT: ToolParts = {
   feedback: notLent,
   freezing: notLent,
   mirroring: notLent,
+  approvals: notLent,
   secrets: notLent,
   launch: notLent,
   network: notLent,

@@ -224,3 +224,49 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   ];
   expect(new Set(pinged)).toEqual(new Set([`<@${ana.id}>`, dora.id]));
 });
+
+test("approvals lists this thread's first, then others' with links: public ones and those of the same private place", async () => {
+  const chats = await openChats();
+  const { slack, ops, people } = chats;
+  const { ana, bob } = people;
+  // Each needs two others.
+  const cy = slack.addUser({ name: "cy" });
+  slack.join(ops, cy);
+  const secret = slack.addChannel({ name: "secret", isPrivate: true, members: [ana, bob, cy] });
+  const gus = slack.addUser({ name: "gus", standing: "guest" });
+  slack.join(ops, gus);
+  const bot = await chats.start();
+  onTestFinished(() => bot.stop());
+  const shown = (channel: typeof ops, root: string) =>
+    slack.messages(channel, root).map((message) => slack.textOf(message));
+  const ask = async (who: typeof ana, channel: typeof ops, text: string, answer: string) => {
+    const root = slack.say(who, channel, typed(text), { mention: true });
+    await until(() => has(shown(channel, root).slice(1), answer).length > 0);
+    return { root, text: has(shown(channel, root).slice(1), answer).at(-1) ?? "" };
+  };
+  const open = await ask(ana, ops, command(join(chats.folder, "open")), "Exactly what will run");
+  const hidden = await ask(
+    bob,
+    secret,
+    command(join(chats.folder, "hidden")),
+    "Exactly what will run",
+  );
+
+  const here = await ask(bob, ops, "approvals", "In other threads");
+  expect(here.text).toMatch(/^Nobody has to decide anything in this thread\.\s+In other threads:/);
+  expect(here.text).toMatch(/ · #ops · .* left \(a1\) https:/);
+  expect(here.text).toContain(open.root.replace(".", ""));
+  expect(here.text).not.toContain("#secret");
+
+  const there = await ask(ana, secret, "approvals", "In other threads");
+  expect(there.text).toContain(" · #ops · ");
+  expect(there.text).toContain(" · #secret · ");
+  slack.say(bob, secret, typed("approvals"), { thread: hidden.root });
+  await until(() => has(shown(secret, hidden.root), "In other threads").length > 0);
+  const [own = ""] = has(shown(secret, hidden.root), "In other threads");
+  expect(own).toMatch(/^a1: .*`?approve a1/);
+  expect(own).not.toContain("#secret");
+
+  const guest = await ask(gus, ops, "approvals", "Nobody has to decide");
+  expect(guest.text).not.toContain("#ops");
+});

@@ -76,6 +76,7 @@ const CASES = (pid: number): Case[] => [
 
 /** Questions never get a card, others have no argument but the machine; tools for skills are there only with skills. */
 const NEVER_EDITED = new Set([
+  "approval_list",
   "ask_user",
   "feedback_list",
   "freeze_list",

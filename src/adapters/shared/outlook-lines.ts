@@ -44,7 +44,7 @@ export function linesOf({ link, placeName }: LineParts) {
   }
 
   const items = {
-    cards: ({ cards }: Outlook) => Promise.all(cards.map(cardItem)),
+    cards: ({ cards }: Pick<Outlook, "cards">) => Promise.all(cards.map(cardItem)),
     incidents: async ({ incidents }: Outlook) => incidents.map(incidentItem),
     running: ({ running }: Outlook) =>
       Promise.all(
@@ -71,7 +71,7 @@ export function linesOf({ link, placeName }: LineParts) {
 
 export type Lines = ReturnType<typeof linesOf>;
 
-function list(heading: string, items: readonly Item[], none: string): string {
+export function list(heading: string, items: readonly Item[], none: string): string {
   if (items.length === 0) return none;
   const lines = items
     .slice(0, MAX_ITEMS)

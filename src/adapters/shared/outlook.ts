@@ -3,7 +3,6 @@ import type { People } from "../../core/people.ts";
 import type { ActionCard, Queries } from "../adapter.ts";
 import type { OpenIncident, Overview } from "../overview.ts";
 
-/** Threads that were last written in longer ago hold nothing that still waits. */
 const DAY_MS = 86_400_000;
 /** The newest that are looked into. */
 const MAX_THREADS = 50;
@@ -48,26 +47,41 @@ export function createOutlook({ prefixes, people, ...parts }: OutlookParts) {
 
   return async (account: string, place?: string): Promise<Outlook> => {
     const tenants = await parts.tenants(account);
-    const since = Date.now() - DAY_MS;
-    const [incidents, ...lists] = await Promise.all([
+    const [incidents, { cards, running }] = await Promise.all([
       overview.incidents({ tenants, audience: place }),
-      ...prefixes.map((prefix) => queries.recent(prefix, since)),
+      lively({ queries, prefixes, days: 1 }, (key) => maySee(key, account)),
     ]);
-    const keys = lists.flat();
-    const found: Outlook = { cards: [], running: [], incidents, isFull: tenants.length > 0 };
-    for (const key of keys.slice(0, MAX_THREADS)) {
-      const thread = await queries.thread(key);
-      if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;
-      if (!(await maySee(key, account))) continue;
-      const cards = await Promise.all(
-        thread.openActions.map(async (action) => queries.action(key, action)),
-      );
-      found.cards.push(...cards.filter((card) => card !== undefined));
-      if (thread.open) found.running.push({ key, title: thread.title });
-    }
-    found.cards.sort((a, b) => a.expiresAt - b.expiresAt);
-    return found;
+    return { cards, running, incidents, isFull: tenants.length > 0 };
   };
+}
+
+interface Where {
+  queries: OutlookParts["queries"];
+  prefixes: readonly string[];
+  /** Threads that were last written in longer ago are left out. */
+  days: number;
+}
+
+/** What waits and what runs in the newest threads that may be seen. `isCut`: there were more. */
+export async function lively(
+  { queries, prefixes, days }: Where,
+  maySee: (key: JournalKey) => Promise<boolean>,
+): Promise<Pick<Outlook, "cards" | "running"> & { isCut: boolean }> {
+  const since = Date.now() - days * DAY_MS;
+  const lists = await Promise.all(prefixes.map((prefix) => queries.recent(prefix, since)));
+  const keys = lists.flat();
+  const cards: ActionCard[] = [];
+  const running: Outlook["running"] = [];
+  for (const key of keys.slice(0, MAX_THREADS)) {
+    const thread = await queries.thread(key);
+    if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;
+    if (!(await maySee(key))) continue;
+    const open = thread.openActions.map(async (action) => queries.action(key, action));
+    cards.push(...(await Promise.all(open)).filter((card) => card !== undefined));
+    if (thread.open) running.push({ key, title: thread.title });
+  }
+  cards.sort((a, b) => a.expiresAt - b.expiresAt);
+  return { cards, running, isCut: keys.length > MAX_THREADS };
 }
 
 export type LookOut = ReturnType<typeof createOutlook>;

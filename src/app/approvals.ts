@@ -1,0 +1,71 @@
+import type { Adapter } from "../adapters/adapter.ts";
+import { list, linesOf } from "../adapters/shared/outlook-lines.ts";
+import { lively, type OutlookParts } from "../adapters/shared/outlook.ts";
+import { approvalsText } from "../commands/answers.ts";
+import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
+import { inPages } from "../core/pages.ts";
+import type { Journal } from "../journal/journal.ts";
+import { fold } from "../thread/fold.ts";
+import { Thread } from "../thread/state.ts";
+import type { Approvals } from "../tools/integration.ts";
+import type { Asker } from "../tools/tool.ts";
+
+/** As long as an action may wait. */
+const DAYS = 7;
+
+export interface ApprovalParts {
+  journal: Pick<Journal, "read">;
+  queries: OutlookParts["queries"];
+  adapters: ReadonlyMap<string, Adapter>;
+  /** What is frozen now, a sentence each. */
+  frozen?(): readonly string[];
+}
+
+/**
+ * What waits for a decision. Everybody in the thread reads the answer, so of other threads it has what incidents' lists have:
+ * public ones of the asker's tenants, and those of the same private place.
+ */
+export function createApprovals({ journal, queries, adapters, frozen }: ApprovalParts): Approvals {
+  const adapterOf = (key: string) => adapters.get(key.slice(0, key.indexOf(":")));
+  const { items } = linesOf({
+    link: (key) => adapterOf(key)?.link(key),
+    placeName: async (key) => adapterOf(key)?.placeName?.(key),
+  });
+
+  async function own(key: JournalKey): Promise<string> {
+    const thread = new Thread();
+    for await (const page of inPages(await journal.read(key))) fold(thread, page);
+    return approvalsText(thread, frozen?.());
+  }
+
+  /** Undefined: they may not look at others, or nothing waits there. */
+  async function others({ key, account, ...asker }: Asker): Promise<string | undefined> {
+    if ((await adapterOf(account)?.people.membership(account, key)) !== "member") return undefined;
+    const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
+    const theirs = tenants === "all" ? [transportOf(key)] : tenants;
+    const prefixes = theirs.map((tenant) => `${tenant}:`);
+    const isCovered = prefixes.some((prefix) => audience?.startsWith(prefix));
+    if (audience !== undefined && !isCovered) prefixes.push(audience);
+    const found = await lively({ queries, prefixes, days: DAYS }, async (other) => {
+      const adapter = other === key ? undefined : adapterOf(other);
+      if (adapter === undefined) return false;
+      const readers = await adapter.audience(other);
+      if (readers !== undefined) return readers === audience;
+      return theirs.includes(tenantOf(other) ?? "");
+    });
+    const cards = found.cards.filter((card) => card.key !== key);
+    const text = list("In other threads", await items.cards({ cards }), "");
+    const cut = found.isCut ? ["Only the threads that were written in last were looked at."] : [];
+    return [...(text === "" ? [] : [text]), ...cut].join("\n") || undefined;
+  }
+
+  return {
+    async list(asker) {
+      const [here, elsewhere] = await Promise.all([
+        own(asker.key),
+        others(asker).catch(() => "Other threads can't be looked at now."),
+      ]);
+      return [here, elsewhere].filter((each) => each !== undefined).join("\n\n");
+    },
+  };
+}
