@@ -133,7 +133,9 @@ async function channelIn(
 ): Promise<{ guild: string; channel: string; isThread: boolean }> {
   const [, guild = "", channel = ""] = named.split(":");
   const found = served.has(guild) ? await channels.channel(channel) : undefined;
-  if (found !== undefined && "guild_id" in found && found.guild_id === guild)
+  const isThere = found !== undefined && "guild_id" in found && found.guild_id === guild;
+  // Rules know it by this id alone, however else Discord reads it.
+  if (isThere && found.id === channel)
     return { guild, channel, isThread: isThreadType(found.type) };
   throw refusedPlace(`${named} is in no Discord server that is served.`);
 }

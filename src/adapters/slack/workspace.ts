@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatParts, Delivery, MessageRef, Notice, View } from "../adapter.ts";
 import { createBots } from "../shared/bots.ts";
@@ -108,11 +109,13 @@ export function serveWorkspace(
     app: parts.app,
     onDropped: dropped.tell,
     onRemoved: parts.onRemoved,
-    begin: async (channel, text) =>
-      keyOf(workspace.team, {
-        channel: idIn(channel),
-        root: await doors.begin(idIn(channel), text),
-      }),
+    async begin(channel, text) {
+      const id = idIn(channel);
+      // Slack would also take a person's id or a channel's name, and no event comes under those.
+      if (!/^[A-Z0-9]+$/.test(id) || !(await people.isHere(id)))
+        throw new BotError("PLATFORM_REFUSED", `I'm not in ${channel}.`, { refused: "place" });
+      return keyOf(workspace.team, { channel: id, root: await doors.begin(id, text) });
+    },
     announce: async (channel, notice, delivery) =>
       posting.put(
         { channel: idIn(channel), root: NO_THREAD },

@@ -224,6 +224,17 @@ describe("Home", () => {
   );
 });
 
+test("a conversation is begun only in a channel that the bot is in, by its id and not by a person's", async () => {
+  const { adapter, slack, ana, ops } = bot;
+  const named = (id: string) => `slack:${slack.team.id}:${id}`;
+  const other = slack.addChannel({ name: "other", members: [ana], bot: false });
+  const refused = { code: "PLATFORM_REFUSED", refused: "place" };
+  for (const id of [ana.id, ops.name, other.id])
+    await expect(adapter.open(named(id), "Mirror of a thread")).rejects.toMatchObject(refused);
+  expect(roots()).toEqual([]);
+  expect(await adapter.open(named(ops.id), "Mirror of a thread")).toMatch(`${named(ops.id)}:`);
+});
+
 test("who invites the bot is told once, alone, what it does there", async () => {
   const other = bot.slack.addChannel({ name: "other", members: [bot.ana, bot.bob], bot: false });
   bot.slack.shuffle = { copies: 3, seed: 5 };
