@@ -9,6 +9,8 @@ import { systemOf } from "../tools/find-tools.ts";
 
 /** Fewer tools whose names begin alike, such as read_log and read_artifact, need not be of one system. */
 const SYSTEM_TOOLS = 3;
+/** Their names begin with what they do. */
+const VERBS: ReadonlySet<string> = new Set(["read"]);
 
 export interface OverviewParts {
   journal: Pick<Journal, "used">;
@@ -26,7 +28,7 @@ export function createOverview(
     about: () => aboutLines(status()),
     systems: () =>
       [...Map.groupBy(status().tools, systemOf)]
-        .filter(([, tools]) => tools.length >= SYSTEM_TOOLS)
+        .filter(([system, tools]) => tools.length >= SYSTEM_TOOLS && !VERBS.has(system))
         .map(([system]) => system),
     async today() {
       const tokens = await journal.used(tokenCounter.all(isoUtc(Date.now(), "day")));

@@ -6,6 +6,7 @@ import { type JournalKey, platformName, tryJournalKey } from "../core/journal-ke
 import { capText } from "../core/text.ts";
 import { exactText } from "../security/sanitize.ts";
 import { addressesIn, type LinkRule } from "../core/links.ts";
+import { STAY_SILENT } from "../core/tool-spec.ts";
 import { isOpen, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
@@ -56,7 +57,9 @@ export function outgoingOf(
   }
   const { started, ended, calls, modelRun } = item.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
-  const results = [...calls.values()].flatMap((call) => resultOf(call, encode));
+  // Whether it is silent says nothing of the systems.
+  const checks = [...calls.values()].filter(({ tool }) => tool !== STAY_SILENT);
+  const results = checks.flatMap((call) => resultOf(call, encode));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
   const { offer } = item;
   const links = linksIn(text ?? "", thread, mayLink);

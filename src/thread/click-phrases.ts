@@ -45,6 +45,8 @@ export const clickAnswers = {
     `Breaking the glass for ${action} needs a reason of at least ${least} characters. Nothing was recorded.`,
   noGlass: (action: string) =>
     `Nobody may break the glass here, so ${action} waits for its approvals. Admins: approvals.breakGlass in watchkeeper.yaml.`,
+  notYourGlass: (action: string) =>
+    `You may not break the glass for ${action}. Who may: approvals.breakGlass in watchkeeper.yaml.`,
   noOffer: (action: string) =>
     `${action} can only be approved once at a time. To approve it: approve ${action}`,
   stoppedUndo: (action: string) =>

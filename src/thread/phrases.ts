@@ -3,6 +3,7 @@ import type { Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import { formatElapsed } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
+import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Action } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
@@ -57,7 +58,9 @@ export function modelFailure(
 
 export function report(why: string, calls: readonly Call[]): string {
   const lines = calls.flatMap(({ call, tool, finished }) =>
-    finished === undefined ? [] : [`- [${citationOf(call)}] ${tool}: ${finished.outcome}`],
+    finished === undefined || tool === STAY_SILENT
+      ? []
+      : [`- [${citationOf(call)}] ${tool}: ${finished.outcome}`],
   );
   return lines.length === 0 ? why : `${why}\n\nWhat was done so far:\n${lines.join("\n")}`;
 }
@@ -234,7 +237,9 @@ export function alarmText(
 
 /** `freeze`: what is frozen, until when, by whom and why. */
 export function frozen({ action, proposal }: Action, freeze: string): string {
-  const glass = proposal.breakable ? ` Or type: break-glass ${action} because <reason>` : "";
+  const glass = proposal.breakable
+    ? ` To run it now, type: break-glass ${action} because <reason>`
+    : "";
   return `${action} (${proposal.tool}) is approved and waits: ${freeze}.${glass}`;
 }
 

@@ -305,6 +305,8 @@ test("who is asked has to answer: silence is refused, as after a look", async ()
   const asked = await chatting([SILENCE, { text: "It is well." }]);
   await asked.write("ana", "is web well?", MENTION);
   expect(lastAnswer(asked)).toBe("It is well.");
+  // It is no check that anybody would look at.
+  expect(asked.chat.answers().at(-1)?.results).toEqual([]);
   const looked = await chatting([
     { text: "Hi." },
     { calls: [call("look")] },

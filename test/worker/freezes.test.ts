@@ -161,8 +161,9 @@ describe("a freeze", () => {
     stage.parts.policy.breakGlass = { who: ["test:bob"] };
     await stage.say("run act name=prod instance=prod");
     await stage.say("approve a2", "test:bob");
-    expect(waiting(stage)[0]).toContain("Or type: break-glass a2 because <reason>");
+    expect(waiting(stage)[0]).toContain("To run it now, type: break-glass a2 because <reason>");
     await stage.say("break-glass a2 because it is worse without", "test:cy");
+    expect(stage.chat.whispers()).toEqual([expect.stringMatching(/^You may not break the glass/)]);
     expect(stage.act.runs).toEqual([]);
     await stage.say("break-glass a2 because it is worse without", "test:bob");
     expect(stage.act.runs).toEqual(["prod"]);

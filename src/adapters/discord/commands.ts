@@ -10,8 +10,8 @@ import * as phrases from "./phrases.ts";
 import { accountOf } from "./place.ts";
 
 export interface CommandParts extends CompletionParts {
-  /** Begins a thread with what somebody asks, or goes on where they are; returns what they are told. */
-  ask(given: Acted, text: string): Promise<string>;
+  /** Begins a thread with what somebody asks, named so, or goes on where they are; returns what they are told. */
+  ask(given: Acted, text: string, name?: string): Promise<string>;
   render(text: string): Promise<RenderedMessage>;
 }
 
@@ -65,7 +65,7 @@ export function createCommands(parts: CommandParts) {
         return lines.incidents(await lookOut(given));
       case "incident open": {
         const graded = severity === undefined ? "" : ` severity=${quoted(severity)}`;
-        return ask(given, `incident open ${quoted(title)}${graded}`);
+        return ask(given, `incident open ${quoted(title)}${graded}`, title);
       }
       case "incident update":
         return aboutIncident(given, incident, updateOf(incident, note));

@@ -101,12 +101,15 @@ export function createDoors(parts: DoorParts) {
     return channelType ?? (await channels.channel(place.channel)).type;
   }
 
-  async function ask(acted: Acted, text: string): Promise<string> {
+  async function ask(acted: Acted, text: string, title = text): Promise<string> {
     checkMayWrite(acted);
     const { name } = actorOf(acted.user, acted.nick);
     const { place, message } = await parts.begin(
       { ...acted.place, kind: await kindOf(acted) },
-      { text: `${name}: ${headOf(encode(text), MAX_SHOWN)}`, name: threadName(encode(text), name) },
+      {
+        text: `${name}: ${headOf(encode(text), MAX_SHOWN)}`,
+        name: threadName(encode(title), name),
+      },
       noticeDelivery("asked", acted.id),
     );
     if (!(await say(acted, place, message, text))) return phrases.ASKED_LATER;

@@ -16,6 +16,7 @@ import { isCode } from "./errors.ts";
 import type { Acted, AnyInteraction, Interaction } from "./payloads.ts";
 import { noticeOf } from "./say.ts";
 import { ephemeral } from "./ephemeral.ts";
+import { bodyOf } from "./posting.ts";
 
 /** Discord waits 3 s, of which looking up who it is may have taken 2 s. */
 const DEFER_MS = 800;
@@ -35,14 +36,25 @@ const AUTOCOMPLETE: number = InteractionType.ApplicationCommandAutocomplete;
 export function createInteractionReplies(api: Api, log: Logger) {
   const answer = createAnswer(api, log);
 
-  /** False: the person does not see all of it. `isDeferred`: they were told to wait. */
-  async function show(pressed: Acted, told: RenderedMessage, isDeferred = false): Promise<boolean> {
+  /**
+   * False: the person does not see all of it. `deferred`: they were told to wait; `update`: in place of the message whose
+   * button was pressed, which only they see.
+   */
+  async function show(
+    pressed: Acted,
+    told: RenderedMessage,
+    as: "new" | "deferred" | "update" = "new",
+  ): Promise<boolean> {
     const { application_id: application, token } = pressed;
-    const [first, ...rest] = discordMessages(told).map(ephemeral);
-    if (!isDeferred && !(await answer(pressed, Response.ChannelMessageWithSource, first)))
-      return false;
+    const messages = discordMessages(told);
+    const [first, ...rest] = messages.map(ephemeral);
+    const answered =
+      as === "update"
+        ? await answer(pressed, Response.UpdateMessage, messages[0] && bodyOf(messages[0]))
+        : as === "deferred" || (await answer(pressed, Response.ChannelMessageWithSource, first));
+    if (!answered) return false;
     try {
-      if (isDeferred) {
+      if (as === "deferred") {
         const route = Routes.webhookMessage(application, token);
         await api.ask("patch", route, { body: first, auth: false });
       }
@@ -57,6 +69,7 @@ export function createInteractionReplies(api: Api, log: Logger) {
 
   return {
     show,
+    replace: (pressed: Interaction, told: RenderedMessage) => show(pressed, told, "update"),
     /** A file for this person alone. */
     async sendFile(pressed: Interaction, file: { name: string; text: string }): Promise<void> {
       const message = discordFile(file);
@@ -72,7 +85,7 @@ export function createInteractionReplies(api: Api, log: Logger) {
       if (early !== undefined) return void (await show(given, early));
       const flags = MessageFlags.Ephemeral;
       const type = Response.DeferredChannelMessageWithSource;
-      if (await answer(given, type, { flags })) await show(given, await work, true);
+      if (await answer(given, type, { flags })) await show(given, await work, "deferred");
     },
     /** What can be chosen for what is being typed. */
     async choices(typed: AnyInteraction, choices: readonly Choice[]): Promise<void> {

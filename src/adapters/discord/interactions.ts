@@ -1,4 +1,4 @@
-import { InteractionType } from "discord.js";
+import { InteractionType, MessageFlags } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
 import type { Inbox, Queries } from "../adapter.ts";
@@ -6,6 +6,7 @@ import { NOT_RECORDED } from "../render/phrases.ts";
 import type { Block } from "../render/rich-text.ts";
 import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
+import { turnsPage } from "../shared/reading.ts";
 import { answerWithin } from "./api.ts";
 import { discordPages } from "./encode.ts";
 import { keptIn, MAX_FIELDS, modalOf, renderMistakes, writtenIn } from "./forms.ts";
@@ -19,6 +20,9 @@ import type { EphemeralMessages } from "./ephemeral.ts";
 const KEEP_MS = 2_000;
 /** Of plain output in one message: in UTF-8 it may take three times as many bytes. */
 const OUTPUT_CHARS = 3_000;
+
+/** What says which page it is. */
+const PAGE_LINE = 100;
 
 export interface InteractionParts {
   replies: InteractionReplies;
@@ -69,13 +73,17 @@ export function createInteractions(parts: InteractionParts) {
     const form = { maxFields: MAX_FIELDS, written: () => keptIn(pressed) };
     const reading = {
       allowLink: isWithin(pressed.place),
-      paginate: (blocks: readonly Block[]) => discordPages(blocks),
+      paginate: (blocks: readonly Block[]) => discordPages(blocks, PAGE_LINE),
       outputChars: OUTPUT_CHARS,
     };
     return handleButton(where, form, reading, {
       ...target,
-      showPage: async ({ title, ...page }) =>
-        void (await replies.show(pressed, { ...page, summary: title })),
+      async showPage({ title, ...page }) {
+        const message = { ...page, summary: title };
+        await (turnsOwnPage(pressed)
+          ? replies.replace(pressed, message)
+          : replies.show(pressed, message));
+      },
       sendFile: (file) => replies.sendFile(pressed, file),
       async rate(said, then) {
         if (await keep(pressed, said)) await then();
@@ -115,6 +123,13 @@ export function createInteractions(parts: InteractionParts) {
 export type Interactions = ReturnType<typeof createInteractions>;
 
 const FORM: number = InteractionType.ModalSubmit;
+
+/** The page that is turned is one person's own. */
+function turnsOwnPage({ message, data }: Interaction): boolean {
+  if (message === undefined || (message.flags & MessageFlags.Ephemeral) === 0) return false;
+  const buttons = message.components.flatMap((row) => row.components);
+  return buttons.some((each) => each.custom_id === data.custom_id && turnsPage(each.label));
+}
 
 function inTime<T>(asked: Promise<T>): Promise<T> {
   return answerWithin(KEEP_MS, asked, "The store");

@@ -84,8 +84,14 @@ const field = z.object({
   values: z.array(z.string()).default([]),
 });
 
-/** A component of the message that holds the pressed button. */
-const shown = z.object({ type: z.number(), content: z.string().default("") });
+const button = z.object({ custom_id: z.string().default(""), label: z.string().default("") });
+
+/** A component of the message that holds the pressed button; a row has the buttons. */
+const shown = z.object({
+  type: z.number(),
+  content: z.string().default(""),
+  components: z.array(button.catch({ custom_id: "", label: "" })).default([]),
+});
 
 /** Permissions, as bits. */
 const bits = z
@@ -125,7 +131,10 @@ function placed<T extends z.infer<typeof acted>>(
 export const pressed = acted
   .extend({
     message: z
-      .object({ components: z.array(shown.catch({ type: 0, content: "" })).default([]) })
+      .object({
+        flags: z.number().default(0),
+        components: z.array(shown.catch({ type: 0, content: "", components: [] })).default([]),
+      })
       .optional()
       .catch(undefined),
     data: z.object({

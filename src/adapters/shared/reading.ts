@@ -38,6 +38,14 @@ export interface ReadingParts {
   outputChars: number;
 }
 
+const BACK = "← Back";
+const NEXT = "Next →";
+
+/** Whether what a button with this label opens takes the place of the page that it is on. */
+export function turnsPage(label: string): boolean {
+  return label === BACK || label === NEXT;
+}
+
 /** Buttons of a page besides those that turn it. */
 const MAX_CHECKS = 20;
 const MAX_ARGS = 400;
@@ -76,7 +84,7 @@ export async function loadPage(
   if (blocks === undefined) return undefined;
   return {
     title: titled("The whole answer", page, pages.length),
-    blocks,
+    blocks: [...blocks, ...footing(page, pages.length)],
     buttons: [...turning({ what, ref, page }, pages.length), fileButton(what, ref)],
   };
 }
@@ -97,20 +105,17 @@ function outputPage(
     blocks: [
       { kind: "line", inlines: callInlines(result, MAX_ARGS) },
       { kind: "code", text: piece.trimEnd() === "" ? "(empty)" : piece.trimEnd(), isOutput: true },
-      ...(pieces.length === 1
-        ? []
-        : [
-            {
-              kind: "small" as const,
-              inlines: [{ text: `Page ${page} of ${pieces.length} · ${size}` }],
-            },
-          ]),
+      ...footing(page, pieces.length, ` · ${size}`),
     ],
     buttons: [
       ...turning({ what, ref, page }, pieces.length),
       ...(pieces.length === 1 ? [] : [fileButton(what, ref)]),
     ],
   };
+}
+
+function footing(page: number, of: number, more = ""): Block[] {
+  return of === 1 ? [] : [{ kind: "small", inlines: [{ text: `Page ${page} of ${of}${more}` }] }];
 }
 
 function titled(title: string, page: number, of: number): string {
@@ -123,8 +128,8 @@ function turning(
   of: number,
 ): Button[] {
   return [
-    ...(page > 1 ? [readButton(what, ref, "← Back", page - 1)] : []),
-    ...(page < of ? [readButton(what, ref, "Next →", page + 1)] : []),
+    ...(page > 1 ? [readButton(what, ref, BACK, page - 1)] : []),
+    ...(page < of ? [readButton(what, ref, NEXT, page + 1)] : []),
   ];
 }
 

@@ -126,7 +126,7 @@ export function createUnfreeze(freezing: () => Freezing): Tool {
       const { key, call, account, name: by } = asking(ctx);
       const lifted = { by: { account, name: by }, what: name, thread: key };
       await freezing().freezes.post(idOf(key, call), lifted);
-      return { text: `${name} isn't frozen any more.` };
+      return { text: `${name === EVERYTHING ? "Everything" : name} isn't frozen any more.` };
     },
   });
 }

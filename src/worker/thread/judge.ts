@@ -94,6 +94,8 @@ async function mayDo(
   const found = await checkEligible(account, rule, peopleOf(ctx, signal));
   if (found.eligible) return found;
   const isApproval = right.verb === "approve" && action !== undefined;
+  const isOthersGlass = right.verb === BREAK_GLASS && found.because === "unlisted";
+  if (isOthersGlass) return { eligible: false, why: clickAnswers.notYourGlass(right.what) };
   const why = isApproval ? refusalToApprove(action, account, found) : refusalOf(right, found);
   return { eligible: false, why };
 }

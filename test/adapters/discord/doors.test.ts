@@ -124,6 +124,7 @@ describe("/wk", () => {
 
   test("incident open, update and resolve are commands as they would be typed, whatever is in them", async () => {
     await wk("incident open", { title: 'Checkout "v2" fails severity=sev4', severity: "sev1" });
+    expect(rootThread().name).toBe('Checkout "v2" fails severity=sev4');
     const [opened] = await bot.entries(rootThread());
     expect(opened).toMatchObject({
       kind: "command",

@@ -148,8 +148,9 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       const pages: string[] = [];
       for (;;) {
         await discord.press(users[who], at.message.id, at.button.customId);
-        const message = discord.ephemerals(users[who]).at(from + pages.length);
+        const [message, ...others] = discord.ephemerals(users[who]).slice(from);
         if (message === undefined) throw new Error("nothing came up");
+        if (others.length > 0) throw new Error("a page came up beside the one that was turned");
         pages.push(textOf(message));
         const next = discord.buttonsOf(message).find((button) => button.label.startsWith("Next"));
         if (next === undefined) break;

@@ -1,16 +1,23 @@
 import { type Commands, type Typed, typedOptions } from "./commands.ts";
 import { isBody, stringOf } from "./components.ts";
-import { FLAGS, readNewMessage } from "./message-body.ts";
+import { FLAGS, readEdit, readNewMessage } from "./message-body.ts";
 import { filledIn, readModal, type OpenModal } from "./modals.ts";
 import { channelJson, memberJson, messageJson, userJson } from "./payloads.ts";
 import { permissionsIn } from "./permissions.ts";
-import { draftMessage, notePings, publish, type Platform } from "./platform.ts";
+import {
+  applyEdit,
+  draftMessage,
+  notePings,
+  publish,
+  tellMessage,
+  type Platform,
+} from "./platform.ts";
 import { invalidForm, refusal } from "./refusals.ts";
 import type { Answer, Asked, Route } from "./route.ts";
 import type { Body, FakeChannel, FakeMessage, FakeUser } from "./world.ts";
 
 /** The answers that the program gives. */
-type How = "reply" | "defer" | "deferUpdate" | "choices" | "modal";
+type How = "reply" | "defer" | "deferUpdate" | "update" | "choices" | "modal";
 
 /** How a press or a form ended. `failed`: nobody answered in time, and Discord said "This interaction failed". */
 export type Outcome = { interaction: string } & (
@@ -22,6 +29,7 @@ const HOWS: Record<number, How> = {
   4: "reply",
   5: "defer",
   6: "deferUpdate",
+  7: "update",
   8: "choices",
   9: "modal",
 };
@@ -38,7 +46,7 @@ function takes(how: How, { type, message }: Interaction): boolean {
   if (type === AUTOCOMPLETE) return how === "choices";
   if (how === "choices") return false;
   if (how === "modal") return type !== MODAL_SUBMIT;
-  return how !== "deferUpdate" || message !== undefined;
+  return (how !== "deferUpdate" && how !== "update") || message !== undefined;
 }
 
 /** A choice of what is being typed. */
@@ -228,6 +236,10 @@ export function createInteractions(platform: Platform, commands: Commands): Inte
       )
         throw invalidForm("data.flags", "BASE_TYPE_CHOICES", "Only the flag EPHEMERAL can be set.");
       deferred.set(interaction.id, flags === FLAGS.ephemeral);
+    } else if (how === "update" && interaction.message !== undefined) {
+      applyEdit(platform, interaction.message, readEdit(data, interaction.message));
+      if ((interaction.message.flags & FLAGS.ephemeral) === 0)
+        tellMessage(platform, "MESSAGE_UPDATE", interaction.message);
     } else if (how === "modal") {
       const modal = readModal(interaction.id, data);
       modals.set(modal.id, { user: interaction.user, from: interaction, modal });
