@@ -72,22 +72,18 @@ async function readAgain(
     const query = { limit: MAX_MESSAGES };
     const answer = await api.ask<APIMessage[]>("get", route, { query });
     const found = answer.filter(({ id }) => timeOf(id) > since).toReversed();
-    const isPosted = await Promise.all(
-      found.map(({ id }) =>
-        queries.isPosted(keyOf(isThread ? place : { guild, channel: id }), `msg:${id}`),
-      ),
-    );
-    const first = isThread ? Math.max(0, isPosted.indexOf(true)) : 0;
-    const { taken, left } = splitMissed(
-      found.map((each, i) => {
+    const { taken, left } = await splitMissed(
+      found.map((each) => {
         const message = { ...each, ...(guild !== undefined && { guild_id: guild }) };
         return {
           message,
           at: timeOf(each.id),
+          key: keyOf(isThread ? place : { guild, channel: each.id }),
+          post: `msg:${each.id}`,
           isQuestion: isQuestion(message, isThread),
-          isDone: i < first || isPosted[i] === true,
         };
       }),
+      { queries, isThread },
     );
     for (const { message, at } of left.slice(-MAX_TOLD))
       await say(place, unreadWhileAway(at), noticeDelivery("away", message.id, true));

@@ -1,3 +1,6 @@
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Queries } from "../adapter.ts";
+
 /** What was written while nobody listened, on any platform. */
 
 /** As far back as places are looked at: what is older than `TAKEN_MS` is not taken up, and people are told. */
@@ -11,22 +14,33 @@ const MAX_NEWEST = 30;
 export interface Found<M> {
   message: M;
   at: number;
+  /** The journal that it belongs to, and its post there. */
+  key: JournalKey;
+  post: string;
   /** A person wrote it, and to the bot. */
   isQuestion: boolean;
-  /** It is in the journal, or was never for the bot. */
-  isDone: boolean;
 }
 
-/** Of a place's messages, oldest first: what is taken up now, and the questions before it that never are. */
-export function splitMissed<M>(found: readonly Found<M>[]): { taken: M[]; left: Found<M>[] } {
+/**
+ * Of a place's messages, oldest first: what is taken up now, and the questions before it that never are. What is in a journal
+ * already is neither, nor what others said in a thread before the bot was in it.
+ */
+export async function splitMissed<M>(
+  found: readonly Found<M>[],
+  { queries, isThread }: { queries: Pick<Queries, "isPosted">; isThread: boolean },
+): Promise<{ taken: M[]; left: Found<M>[] }> {
+  const isPosted = await Promise.all(found.map(({ key, post }) => queries.isPosted(key, post)));
+  const first = isThread ? Math.max(0, isPosted.indexOf(true)) : 0;
   const since = Date.now() - TAKEN_MS;
-  const questions = found.filter(({ isQuestion }) => isQuestion);
-  const [oldest] = questions.slice(-MAX_NEWEST);
+  const [oldest] = found.filter(({ isQuestion }) => isQuestion).slice(-MAX_NEWEST);
   // Several may be of the same millisecond.
   const limit = oldest === undefined ? 0 : found.indexOf(oldest);
-  const isTaken = ({ at }: Found<M>, i: number) => i >= limit && at >= since;
-  return {
-    taken: found.flatMap((each, i) => (isTaken(each, i) && !each.isDone ? [each.message] : [])),
-    left: found.filter((each, i) => each.isQuestion && !each.isDone && !isTaken(each, i)),
-  };
+  const taken: M[] = [];
+  const left: Found<M>[] = [];
+  for (const [i, each] of found.entries()) {
+    if (i < first || isPosted[i] === true) continue;
+    if (i >= limit && each.at >= since) taken.push(each.message);
+    else if (each.isQuestion) left.push(each);
+  }
+  return { taken, left };
 }

@@ -89,23 +89,19 @@ async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> 
   const { channel, root } = reading;
   try {
     const found = await messagesOf(parts.api, reading);
-    const isPosted = await Promise.all(
-      found.map(({ ts }) =>
-        queries.isPosted(`slack:${team}:${channel}:${root ?? ts}`, `msg:${ts}`),
-      ),
-    );
-    // What others said in a thread before the bot was in it is not for the bot.
-    const first = root === undefined ? 0 : Math.max(0, isPosted.indexOf(true));
-    const { taken, left } = splitMissed(
-      found.map((each, i) => {
+    const isThread = root !== undefined;
+    const { taken, left } = await splitMissed(
+      found.map((each) => {
         const message = { ...each, channel };
         return {
           message,
           at: Number(each.ts) * 1_000,
-          isQuestion: isQuestion(message, root !== undefined, botUser),
-          isDone: i < first || isPosted[i] === true,
+          key: `slack:${team}:${channel}:${root ?? each.ts}` as const,
+          post: `msg:${each.ts}`,
+          isQuestion: isQuestion(message, isThread, botUser),
         };
       }),
+      { queries, isThread },
     );
     for (const each of root === undefined ? left.slice(-MAX_TOLD) : left.slice(-1))
       await tellUnread(say, { channel, root: root ?? each.message.ts ?? "" }, each);

@@ -85,7 +85,7 @@ export function createMirror(mirroring: () => Mirroring): Tool {
 export function createUnmirror(mirroring: () => Mirroring): Tool {
   return defineTool({
     name: "unmirror",
-    summary: "ends that this thread is shown on a second platform",
+    summary: "stops showing this thread on a second platform",
     description: "Ends that this thread is shown on a second chat platform.",
     input: z.strictObject({}),
     effect: "write",
