@@ -104,7 +104,7 @@ export function describeCommands(parts: CommandParts): string {
     `Cards: ${replyLine(undefined)}`,
     "Unknown outcomes: h it happened · x it did not · both with because …",
     "Questions: type the number of a choice, or answer in your own words",
-    'Files: name them in your message: @shot.png, @~/app.log, @"a name with spaces.pdf"',
+    'Files, in your message: @shot.png, @~/app.log, @"a name with spaces.pdf"',
     ...wrapWords(`${known}${tools.length === 0 ? "" : "; run <tool> name=value …"}`, columns),
   ].join("\n");
 }
