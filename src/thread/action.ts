@@ -100,9 +100,9 @@ export function isOpen(action: Action): boolean {
   return !action.started && action.closed === undefined;
 }
 
-/** Its card stands in none of the views, since their places refused it. */
-export function isHidden({ shown }: Action): boolean {
-  return shown.size > 0 && [...shown.values()].every(({ isElsewhere }) => isElsewhere);
+/** Its card does not stand in this view, since the place refused it. */
+export function isHidden({ shown }: Action, view: string): boolean {
+  return shown.get(view)?.isElsewhere === true;
 }
 
 /** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */

@@ -17,6 +17,7 @@ import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./click-phrases.ts";
 import type { Call, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { viewFor } from "./views.ts";
 
 export interface ClickFacts {
   /** The action that it is about, also one that its thread's fold has forgotten. */
@@ -75,7 +76,9 @@ export function clickDrafts(
     return [privateNotice(click, phrases.alreadyApproved(action))];
   }
   // Whatever is left lets it run, but a deny.
-  if (choice.kind !== "deny" && isHidden(action) && !action.opened.has(click.actor.account))
+  const { account } = click.actor;
+  const isUnseen = isHidden(action, viewFor(thread, account)) && !action.opened.has(account);
+  if (choice.kind !== "deny" && isUnseen)
     return [privateNotice(click, phrases.clickAnswers.hidden(action.action))];
   if (choice.kind !== "deny" && !hasRead(action, click, around)) {
     const text = phrases.clickAnswers.notOpened(action.action);

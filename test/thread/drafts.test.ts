@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
 import { draftsOf, type Learned } from "../../src/thread/drafts.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { type Call, Thread } from "../../src/thread/state.ts";
+import { type Call, MAIN_VIEW, Thread } from "../../src/thread/state.ts";
 
 const ANA = { account: "test:ana", name: "ana" };
 const RULE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
@@ -123,4 +123,24 @@ test("a result is written once", () => {
   write(...made(thread, ran));
   expect(call.finished?.text).toBe("done");
   expect(written(thread, ran)).toBeUndefined();
+});
+
+test("a word typed where the card could not be shown approves nothing, though the thread's other place shows it", () => {
+  const { thread, call, write } = asked();
+  write(...made(thread, proposing(call)));
+  const there = "slack:T1:C1:1.1";
+  write({ id: "view:x", kind: "view_added", view: there });
+  const { shown } = thread.actions.get("a1") ?? {};
+  shown?.set(MAIN_VIEW, { ref: "1", seq: 99, isElsewhere: false });
+  shown?.set(there, { ref: "nowhere/", seq: 99, isElsewhere: true });
+  const typed = (id: string, account: string) => {
+    const choice = { kind: "approve" } as const;
+    write({ ...DENY, id, kind: "click", actor: { account, name: id }, choice });
+    const click = thread.clicks.get(id);
+    if (click === undefined) throw new Error("there is no click");
+    const facts = { author: { eligible: true, basis: "member" } } as const;
+    return made(thread, { do: "judge", key: "", click, facts }).map(({ kind }) => kind);
+  };
+  expect(typed("bob", "slack:T1:U2")).toEqual(["notice"]);
+  expect(typed("cy", "test:cy")).toContain("vote");
 });
