@@ -259,6 +259,8 @@ export interface Delivery {
   isRetry: boolean;
   /** Nobody is notified of it, where the platform has that. */
   isQuiet?: true;
+  /** The thread's channel shows it too, where the platform has that; only for what the program says by itself. */
+  isBroadcast?: true;
   /** What an image of the message's results holds. May throw: then it is told in words. */
   readArtifact?(id: string): Promise<Uint8Array>;
   /** Of a run's progress: its Stop button stops that run. */

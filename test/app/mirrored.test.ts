@@ -210,13 +210,20 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   expect(has(here(), "hello? still there?")).toEqual([]);
 
   // Its channel hears of an incident, not only the thread.
-  chats.write(ana, 'incident open "Checkout fails <!channel>" severity=sev2');
+  chats.write(ana, 'incident open "Checkout fails <!channel>" severity=sev1');
   const inChannel = () => {
     const roots = chats.slack.messages(chats.ops).filter(({ thread_ts }) => !thread_ts);
     return roots.map((message) => chats.slack.textOf(message));
   };
-  await until(() => has(inChannel(), "was opened by ana as sev2").length === 1);
+  await until(() => has(inChannel(), "was opened by ana as sev1").length === 1);
   expect(has(inChannel(), "was opened by")[0]).toContain("/archives/");
+  // It sees the card of a sev1, and of no other.
+  const broadcast = () =>
+    chats.slack
+      .messages(chats.ops)
+      .flatMap((each) => (each.subtype === "thread_broadcast" ? [chats.slack.textOf(each)] : []));
+  await until(() => broadcast().length === 1);
+  expect(broadcast()[0]).toContain("sev1 · open");
   // Nobody but those whom the program itself tells what became of their request.
   const pinged = [
     ...chats.slack.pings.map(({ what }) => what),

@@ -72,8 +72,11 @@ function later({ retryAfterMs = AGAIN_MS }: BotError, request: () => Promise<voi
   setTimeout(() => void request().catch(() => {}), retryAfterMs).unref();
 }
 
-type Where = Pick<webApi.ChatPostMessageArguments, "thread_ts" | "metadata"> & {
+type Where = Pick<webApi.ChatPostMessageArguments, "metadata"> & {
+  thread_ts?: string;
   isUrgent?: boolean | undefined;
+  /** Of a reply: the channel shows it too. */
+  isBroadcast?: boolean | undefined;
 };
 
 type Sender = ReturnType<typeof createSender>;
@@ -112,18 +115,21 @@ function createSender(api: Api, pace: Pace, endStream: PlanStreams["end"]) {
   async function postIn(
     channel: string,
     message: SlackMessage,
-    { isUrgent, ...where }: Where = {},
+    { isUrgent, isBroadcast = false, thread_ts: root, ...rest }: Where = {},
   ): Promise<{ ts: string; channel: string }> {
+    const reply = root === undefined ? {} : { thread_ts: root };
+    const where =
+      isBroadcast && root !== undefined ? { thread_ts: root, reply_broadcast: true } : reply;
     const posted = await ask("chat.postMessage", { channel, isUrgent }, (client) =>
-      client.chat.postMessage({ channel, ...message, ...QUIET, ...where }),
+      client.chat.postMessage({ channel, ...message, ...QUIET, ...rest, ...where }),
     );
     const ts = posted.ts ?? "";
     const put = { ts, channel: posted.channel ?? channel };
-    if (where.thread_ts === undefined || posted.message?.thread_ts === where.thread_ts) return put;
+    if (root === undefined || posted.message?.thread_ts === root) return put;
     // If the thread's first message is gone, Slack posts a reply into the channel for all to see.
     const seen = { at: performance.now(), stray: ts };
-    gone.set(`${channel} ${where.thread_ts}`, seen);
-    await checkRoot(channel, where.thread_ts);
+    gone.set(`${channel} ${root}`, seen);
+    await checkRoot(channel, root);
     return put;
   }
 
@@ -188,14 +194,14 @@ export function createPosting(
       inTurn(`${place.channel} ${place.root} ${delivery.id}`, async (isLater) => {
         await checkRoot(place.channel, place.root);
         const attempt = { ...delivery, isRetry: delivery.isRetry || isLater };
-        const { isUrgent } = delivery;
+        const { isUrgent, isBroadcast } = delivery;
         const lane = { name: `conversations.replies ${place.channel}`, isUrgent };
         return deliverParts(messages, attempt, {
           find: (id) => pace.ask(lane, () => findDelivery(api, workspace, place, id)),
           edit: (ts, message) => edit(place, ts, message, isUrgent),
           post(message, part) {
             const metadata = markOf(delivery.id, part);
-            const where = place.root === NO_THREAD ? {} : { thread_ts: place.root };
+            const where = place.root === NO_THREAD ? {} : { thread_ts: place.root, isBroadcast };
             return post(place.channel, message, { ...where, metadata, isUrgent });
           },
           remove: (part) => remove(place, part),

@@ -185,8 +185,11 @@ async function deliver(
     const card = incidentOf(state, encode);
     const ref = shown.get(viewName)?.ref;
     // Whoever wrote it down was not us: another worker may have shown it.
-    if (ref === undefined)
-      return (await view.postIncident?.(card, { id: card.id, isRetry: true })) ?? "";
+    if (ref === undefined) {
+      const isBroadcast = card.severity === "sev1" && card.status === "open";
+      const delivery = { id: card.id, isRetry: true, ...(isBroadcast && { isBroadcast }) };
+      return (await view.postIncident?.(card, delivery)) ?? "";
+    }
     if (ref !== "") await view.updateIncident?.(ref, card);
     return ref;
   }

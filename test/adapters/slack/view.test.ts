@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createApi } from "../../../src/adapters/slack/api.ts";
 import { createStatus } from "../../../src/adapters/slack/status.ts";
-import type { Outgoing, View } from "../../../src/adapters/adapter.ts";
+import type { IncidentCard, Outgoing, View } from "../../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
 
@@ -42,6 +42,32 @@ test("nothing that is posted unfurls, is read as markup, or notifies anybody", a
       expect(String(args[flag])).toBe("false");
     }
   }
+  expect(bot.slack.pings).toEqual([]);
+});
+
+test("the channel shows the card of an incident that is broadcast, and of no other", async () => {
+  const card: IncidentCard = {
+    id: "inc-20261123-aaaa",
+    title: "Checkout fails <!channel>",
+    severity: "sev1",
+    status: "open",
+    services: [],
+    impact: undefined,
+    cause: undefined,
+    startedAt: 0,
+    resolvedAt: undefined,
+    by: "ana",
+    timeline: [],
+  };
+  const inChannel = () =>
+    bot.slack.messages(bot.ops, root).filter(({ subtype }) => subtype === "thread_broadcast");
+  await view.postIncident?.(card, again("inc-1"));
+  expect(inChannel()).toEqual([]);
+  const ref = await view.postIncident?.(card, { ...again("inc-2"), isBroadcast: true });
+  expect(inChannel().map(({ ts }) => ts)).toEqual([ref]);
+  // One whose response was lost is found, and not shown again.
+  expect(await view.postIncident?.(card, { ...again("inc-2"), isBroadcast: true })).toBe(ref);
+  expect(inChannel()).toHaveLength(1);
   expect(bot.slack.pings).toEqual([]);
 });
 

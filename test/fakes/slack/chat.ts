@@ -144,14 +144,17 @@ export function chatMethods(world: World): Methods {
         const { text, blocks } = readContent(world, args);
         const metadata = readMetadata(args);
         const thread = threadFor(world, channel, args);
-        const isBroadcast = thread !== undefined && args.flag("reply_broadcast");
+        // Slack ignores the flag without a thread: nobody should send it there.
+        const isBroadcast = args.flag("reply_broadcast");
+        if (isBroadcast && args.text("thread_ts") === undefined)
+          throw new Refusal("invalid_arguments");
         const message: FakeMessage = {
           ...ownMessage(world, channel),
           text,
           ...(blocks !== undefined && { blocks }),
           ...(thread !== undefined && { thread_ts: thread }),
           ...(metadata !== undefined && { metadata }),
-          ...(isBroadcast && { subtype: "thread_broadcast" }),
+          ...(isBroadcast && thread !== undefined && { subtype: "thread_broadcast" }),
         };
         put(world, message);
         const isCut = text.length < (args.text("text") ?? "").length;
