@@ -34,12 +34,12 @@ export function createCostPerDay(tokens: () => TokenUse) {
           used(tokenCounter.all(day)),
           used(tokenCounter.person(day, asker.person)),
         ]);
+        if (all === 0 && ago > 0) return [];
         const limit = ago === 0 ? ` of at most ${perDay}` : "";
-        return `- ${day}: ${counted(all, "token")}${limit}, ${own} of them for ${asker.name}`;
+        return [`- ${day}: ${counted(all, "token")}${limit}, ${own} of them for ${asker.name}`];
       });
-      return {
-        text: ["Used or set aside for running requests:", ...(await Promise.all(lines))].join("\n"),
-      };
+      const title = `Used or set aside for running requests (${counted(days, "day")}; those without any are left out):`;
+      return { text: [title, ...(await Promise.all(lines)).flat()].join("\n") };
     },
   });
 }

@@ -21,7 +21,7 @@ test("each day's tokens are everybody's and the asker's own, as the counters hav
   const used = (counter: string) => journal.used(counter);
   const { run } = createCostPerDay(() => ({ used, perDay: 1_000 }));
   const context = { asker: { ...ASKER, startedAt } } as Parameters<typeof run>[1];
-  const { text } = await run({ days: 2 }, context);
+  const { text } = await run({ days: 7 }, context);
   expect(text.split("\n").slice(1)).toEqual([
     "- 2026-11-22: 700 tokens of at most 1000, 200 of them for ana",
     "- 2026-11-21: 50 tokens, 0 of them for ana",
