@@ -177,8 +177,8 @@ export const NAMELESS = "an older version asked for it and named no machine, so 
 export const notices = {
   parked:
     "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
-  elsewhere: (why: string, text: string) =>
-    `I couldn't show this in its thread, so here it is. ${why}\n\n${text}`,
+  elsewhere: (link: string | undefined, why: string, text: string) =>
+    `I couldn't show this in its thread${link === undefined ? "" : ` (${link})`}, so here it is. ${why}\n\n${text}`,
   unseen: (what: string, thread: string, why: string) =>
     `I couldn't show ${what} in ${thread}, nor to who asked. ${why}`,
   storeBack: (seconds: number) =>

@@ -135,6 +135,19 @@ describe("what stands above the question", () => {
     await stage.click("a1", { kind: "approve" }, "test:cy");
     await stage.settle();
     expect(act.runs).toEqual(["db"]);
+    const rule = { match: { tool: "act" }, decide: "ask" as const };
+    const both = await above(
+      { messages: [message(2, { text: "coffee?" })] },
+      [{ calls: [call("act", "db")] }, OK],
+      {
+        tools: [act],
+        approvals: { rules: [{ ...rule, quorum: 9 }] },
+      },
+    );
+    await both.ask("why is it slow?");
+    expect(JSON.stringify(both.chat.answers().at(-1)?.results)).toContain(
+      "here may give one, so nobody was asked. Whoever asked or wrote what I read can't.",
+    );
   });
 
   test.each([

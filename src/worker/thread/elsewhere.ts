@@ -38,7 +38,8 @@ export async function showElsewhere(
   // Whoever sits elsewhere sees it there.
   const { asker } = owed;
   const isHere = asker !== undefined && viewFor(ctx.thread, asker) === viewName;
-  const told = isHere ? await tryAlone(view, asker, notices.elsewhere(why, owed.words)) : undefined;
+  const words = notices.elsewhere(ctx.adapter.link(ctx.key), why, owed.words);
+  const told = isHere ? await tryAlone(view, asker, words) : undefined;
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
   if (await tellOps(ctx, shownId(undelivered), owed.name, why))
     return { ref: shown ?? NOWHERE, instead: { to: "ops", why } };

@@ -342,7 +342,8 @@ async function tooFew(
   if (glass !== undefined && (await countEligible(glass, there)) !== 0) return undefined;
   if (able === 0 && (await countEligible({ ...votingRule, barred: [] }, there)) !== 0) {
     const asking = new Set(votingRule.barred.map(there.personOf));
-    const except = asking.size === 1 ? "you, and you asked for it" : "those who asked for it";
+    const except =
+      asking.size === 1 ? "you, and you asked for it" : "those who asked or wrote what I read";
     return `Nobody here can approve this except ${except}. Ask in a channel with a teammate, or set \`approvals.singleOperator: true\`.`;
   }
   const whom =
@@ -351,7 +352,8 @@ async function tooFew(
       : `Turn to ${asked.escalation}`;
   const needs = counted(votingRule.quorum, "approval");
   const who = able === 0 ? "nobody" : able === 1 ? "only 1 person" : `only ${able} people`;
-  return `It needs ${needs}, and ${who} here may give one, so nobody was asked. ${whom}.`;
+  const barred = votingRule.barred.length > 1 ? " Whoever asked or wrote what I read can't." : "";
+  return `It needs ${needs}, and ${who} here may give one, so nobody was asked.${barred} ${whom}.`;
 }
 
 function tooLong(args: JsonObject): string | undefined {
