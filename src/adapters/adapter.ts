@@ -30,6 +30,8 @@ export type Inbound =
       /** Files that came with it and cannot be shown to the model: the thread is told. */
       unread?: UnreadFile[];
       pasted?: boolean;
+      /** It only asks that what follows be a conversation of its own (`Queries.beginnings`). */
+      begins?: true;
       /** Whom it is to; without it, the bot. */
       address?: Address;
       /** A bot, app or webhook that the configuration lists wrote it: it is read as plain words and instructs nobody. */
@@ -499,6 +501,8 @@ export interface Queries {
   recent(prefix: string, since: number): Promise<JournalKey[]>;
   /** This message, or typed command, is in the thread's journal. */
   isSaid(key: JournalKey, post: string): Promise<boolean>;
+  /** The posts in it that began another conversation (`Inbound.begins`), in order. */
+  beginnings(key: JournalKey): Promise<readonly string[]>;
   /** As `isSaid`, or it was read as a click or a Stop. */
   isPosted(key: JournalKey, post: string): Promise<boolean>;
   /** The card of an incident that was opened in the thread; the newest open one where none is named. */

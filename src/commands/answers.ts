@@ -15,6 +15,7 @@ import {
   AFTER_TOOLS,
   costText,
   helpText,
+  NEW_CONVERSATION,
   NO_GRANTS,
   NO_MODEL,
   noSystem,
@@ -55,6 +56,8 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
         : say(approvalsText(thread, parts.frozen?.()));
     case "grants":
       return say(grantsText(thread));
+    case "new":
+      return say(NEW_CONVERSATION);
     case "quiet":
     case "listen":
       return say(turned(thread.room));

@@ -66,6 +66,8 @@ export function unknownTool(tool: string, meant: string | undefined): string {
 
 export const OPEN_QUOTE = "You opened a quote and didn't close it.";
 export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
+export const NEW_CONVERSATION =
+  "This is a new conversation: I no longer look at what was said above. What waits or runs there goes on, and its buttons still work.";
 export const NO_GRANTS = "Nothing is granted in this thread.";
 export const NOTHING_OPEN = "No open approvals in this thread.";
 

@@ -24,7 +24,7 @@ interface KindHistory {
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { version: 5 },
-  command: { version: 4 },
+  command: { version: 5 },
   click: { version: 7 },
   edited: { version: 2 },
   removed: { version: 1 },

@@ -18,6 +18,8 @@ export const command = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("model"), model: z.string().optional() }),
   z.strictObject({ name: z.literal("quiet") }),
   z.strictObject({ name: z.literal("listen") }),
+  /** What follows in the place belongs to another thread's journal. */
+  z.strictObject({ name: z.literal("new") }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
 ]);
 

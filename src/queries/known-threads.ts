@@ -19,6 +19,8 @@ export interface KnownThread {
   title: string;
   /** Messages and typed commands by their posts; the title is the first one's. */
   said: Set<string>;
+  /** The commands among them that began another conversation. */
+  beginnings: string[];
   /** Typed decisions and Stops by their posts. */
   typed: Set<string>;
 }
@@ -32,6 +34,7 @@ export function createKnownThreads(journal: Journal, encode: Encode) {
       thread: new Thread(),
       title: "",
       said: new Set(),
+      beginnings: [],
       typed: new Set(),
     };
     const entries = await journal.read(key, found.thread).catch((error: unknown) => {
@@ -51,6 +54,8 @@ export function createKnownThreads(journal: Journal, encode: Encode) {
         const isSaid = entry.kind === "message" || entry.kind === "command";
         if (isSaid && found.title === "") found.title = titleOf(entry.text, encode);
         if (isSaid) found.said.add(entry.id);
+        if (entry.kind === "command" && entry.command.name === "new")
+          found.beginnings.push(entry.id);
         if (entry.kind === "click" || entry.kind === "stop") found.typed.add(entry.id);
         const [first] = found.said;
         if (entry.kind === "removed" && entry.of === first) found.title = REMOVED;

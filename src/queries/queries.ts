@@ -50,6 +50,8 @@ export function createQueries(
     },
     isSaid: async (key, post) =>
       (await threads.isKnown(key)) && (await threads.read(key)).said.has(post),
+    beginnings: async (key) =>
+      (await threads.isKnown(key)) ? (await threads.read(key)).beginnings : [],
     async isPosted(key, post) {
       if (!(await threads.isKnown(key))) return false;
       const { said, typed } = await threads.read(key);

@@ -38,6 +38,7 @@ const PARTS = {
     threads: nowhere,
     thread: nowhere,
     isSaid: nowhere,
+    beginnings: nowhere,
     isPosted: nowhere,
     recent: nowhere,
     isKnown: nowhere,

@@ -5,6 +5,7 @@ import { unreadWhileAway } from "../render/phrases.ts";
 import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
+import { beginningsIn, conversationAt, firstOf } from "./conversations.ts";
 import type { Connection } from "./connection.ts";
 import { keyOf, type Place, timeOf, tryPlace } from "./place.ts";
 import type { Say } from "./say.ts";
@@ -22,7 +23,7 @@ export interface BackfillParts {
   api: Api;
   connection: Pick<Connection, "ownThreads" | "textChannels">;
   served: Served;
-  queries: Pick<Queries, "recent" | "isPosted">;
+  queries: Pick<Queries, "recent" | "isPosted" | "beginnings">;
   say: Say;
   hear(event: unknown): void;
   /** A person wrote it; in a channel, to the bot. */
@@ -39,7 +40,10 @@ export async function backfill(parts: BackfillParts): Promise<void> {
   const { connection, served, queries, log } = parts;
   const since = Date.now() - LOOK_BACK_MS;
   try {
-    const recent = (await queries.recent("discord:", since)).flatMap((key) => tryPlace(key) ?? []);
+    const recent = (await queries.recent("discord:", since)).flatMap((key) => {
+      const place = tryPlace(key);
+      return place === undefined ? [] : [firstOf(place)];
+    });
     const own = newestFirst(connection.ownThreads(), since);
     const threads = new Map([...own, ...recent].map((place) => [place.channel, place]));
     const channels = newestFirst(connection.textChannels(), since);
@@ -72,14 +76,19 @@ async function readAgain(
     const query = { limit: MAX_MESSAGES };
     const answer = await api.ask<APIMessage[]>("get", route, { query });
     const found = answer.filter(({ id }) => timeOf(id) > since).toReversed();
+    const beginnings = await beginningsIn(place, queries);
     const { taken, left } = await splitMissed(
       found.map((each) => {
+        const post = `msg:${each.id}`;
+        const at = isThread ? place : { guild, channel: each.id };
+        // What begins a conversation stands in the first.
+        const own = beginnings.includes(post) ? at : conversationAt(at, post, beginnings);
         const message = { ...each, ...(guild !== undefined && { guild_id: guild }) };
         return {
           message,
           at: timeOf(each.id),
-          key: keyOf(isThread ? place : { guild, channel: each.id }),
-          post: `msg:${each.id}`,
+          key: keyOf(own),
+          post,
           isQuestion: isQuestion(message, isThread),
         };
       }),

@@ -1,13 +1,14 @@
 import type { Address } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Inbox, Queries } from "../adapter.ts";
+import { beginningsIn, conversationAt } from "./conversations.ts";
 import { readEdited, readRemoved, type ReceivedMessage } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
 import type { Served } from "./tenants.ts";
 
 export interface ChangeParts {
-  queries: Pick<Queries, "isSaid">;
+  queries: Pick<Queries, "isSaid" | "beginnings">;
   inbox: Inbox;
   served: Served;
   lanes: { add(lane: string, job: () => Promise<void>): boolean };
@@ -21,15 +22,17 @@ export function createChanges(parts: ChangeParts) {
   const { queries, inbox, served, lanes } = parts;
   const isServed = (guild: string | undefined) => guild === undefined || served.has(guild);
 
-  /** The thread that the message was posted in: its own channel, or the one that it began. */
+  /** The thread that the message was posted in: its own channel, or the one that it began. None for a "new". */
   async function threadOf(
     guild: string | undefined,
     channel: string,
     id: string,
   ): Promise<JournalKey | undefined> {
+    const post = `msg:${id}`;
     for (const each of [channel, id]) {
-      const key = keyOf({ guild, channel: each });
-      if (await queries.isSaid(key, `msg:${id}`)) return key;
+      const place = { guild, channel: each };
+      const key = keyOf(conversationAt(place, post, await beginningsIn(place, queries)));
+      if (await queries.isSaid(key, post)) return key;
     }
     return undefined;
   }

@@ -12,6 +12,7 @@ import { memoize } from "../../core/memoize.ts";
 import { isBotError } from "../../core/errors.ts";
 import type { Api } from "./api.ts";
 import { isCode } from "./errors.ts";
+import { firstOf } from "./conversations.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /** SAFETY: who may decide is looked up again after this at the latest. */
@@ -102,7 +103,7 @@ export function createChannels(api: Api) {
     },
     /** The channel that a thread is in, as a key of this platform begins; a direct message is its own. */
     async channelOf(place: Place): Promise<string> {
-      if (place.guild === undefined) return keyOf(place);
+      if (place.guild === undefined) return keyOf(firstOf(place));
       const found = await channel(place.channel);
       const parent = isThread(found) ? found.parent_id : undefined;
       return keyOf({ guild: place.guild, channel: parent ?? place.channel });
@@ -110,7 +111,7 @@ export function createChannels(api: Api) {
     /** Undefined for a thread that @everyone may read, else the private place it belongs to. */
     async audience(place: Place): Promise<string | undefined> {
       // A direct message is its own place, and so is a private thread: others of its channel have other members.
-      if (place.guild === undefined) return keyOf(place);
+      if (place.guild === undefined) return keyOf(firstOf(place));
       try {
         if (await mayView(place.guild, place.channel, EVERYONE)) return undefined;
         const found = await channel(place.channel);

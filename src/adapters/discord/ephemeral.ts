@@ -29,8 +29,8 @@ interface Whispered {
   elsewhere: readonly DiscordMessage[];
 }
 
-export function ephemeral(message: DiscordMessage) {
-  return { ...bodyOf(message), flags: message.flags | MessageFlags.Ephemeral };
+export function ephemeral(message: DiscordMessage, at: Pick<Place, "since">) {
+  return { ...bodyOf(message, at), flags: message.flags | MessageFlags.Ephemeral };
 }
 
 export function createEphemeralMessages(api: Api, pace: Pace) {
@@ -41,24 +41,24 @@ export function createEphemeralMessages(api: Api, pace: Pace) {
     { ttlMs: DAY_MS, max: MAX_KEPT },
   );
 
-  async function underClick(click: ClickToken, messages: readonly DiscordMessage[]) {
+  async function underClick(click: ClickToken, place: Place, messages: readonly DiscordMessage[]) {
     const route = Routes.webhook(click.application, click.token);
     const refs: string[] = [];
     for (const message of messages) {
-      const body = ephemeral(message);
+      const body = ephemeral(message, place);
       const { id } = await api.ask<{ id: string }>("post", route, { body, auth: false });
       refs.push(`${EPHEMERAL}/${id}`);
     }
     return refs.join(",");
   }
 
-  async function directly(user: string, messages: readonly DiscordMessage[]) {
+  async function directly(user: string, place: Place, messages: readonly DiscordMessage[]) {
     const { id: channel } = await dmWith(user);
     const refs: string[] = [];
     for (const message of messages) {
       const route = Routes.channelMessages(channel);
       const { id } = await pace.ask({ name: `post ${channel}` }, () =>
-        api.ask<{ id: string }>("post", route, { body: bodyOf(message) }),
+        api.ask<{ id: string }>("post", route, { body: bodyOf(message, place) }),
       );
       refs.push(`${channel}/${id}`);
     }
@@ -80,13 +80,13 @@ export function createEphemeralMessages(api: Api, pace: Pace) {
         // A click may have its result before its first answer has arrived.
         await click.answered;
         try {
-          return await underClick(click, here);
+          return await underClick(click, place, here);
         } catch (error) {
           // A refusal means that the token has expired. Being unreachable is another matter.
           if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
         }
       }
-      return directly(user, elsewhere);
+      return directly(user, place, elsewhere);
     },
   };
 }

@@ -11,6 +11,7 @@ import { atMost } from "../../core/time-limit.ts";
 import { renderText } from "../render/message.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import type { Api } from "./api.ts";
+import { prefixed } from "./conversations.ts";
 import { discordFile, type DiscordMessage, discordMessages } from "./encode.ts";
 import { isCode } from "./errors.ts";
 import type { Acted, AnyInteraction, Interaction } from "./payloads.ts";
@@ -45,12 +46,12 @@ export function createInteractionReplies(api: Api, log: Logger) {
     told: RenderedMessage,
     as: "new" | "deferred" | "update" = "new",
   ): Promise<boolean> {
-    const { application_id: application, token } = pressed;
+    const { application_id: application, token, place } = pressed;
     const messages = discordMessages(told);
-    const [first, ...rest] = messages.map(ephemeral);
+    const [first, ...rest] = messages.map((each) => ephemeral(each, place));
     const answered =
       as === "update"
-        ? await answer(pressed, Response.UpdateMessage, messages[0] && bodyOf(messages[0]))
+        ? await answer(pressed, Response.UpdateMessage, messages[0] && bodyOf(messages[0], place))
         : as === "deferred" || (await answer(pressed, Response.ChannelMessageWithSource, first));
     if (!answered) return false;
     try {
@@ -73,7 +74,8 @@ export function createInteractionReplies(api: Api, log: Logger) {
     /** A file for this person alone. */
     async sendFile(pressed: Interaction, file: { name: string; text: string }): Promise<void> {
       const message = discordFile(file);
-      await answer(pressed, Response.ChannelMessageWithSource, ephemeral(message), message.files);
+      const body = ephemeral(message, pressed.place);
+      await answer(pressed, Response.ChannelMessageWithSource, body, message.files);
     },
     /** Acknowledges it without words: the person sees the result in the thread. */
     async taken(pressed: Interaction): Promise<void> {
@@ -92,7 +94,8 @@ export function createInteractionReplies(api: Api, log: Logger) {
       await answer(typed, Response.ApplicationCommandAutocompleteResult, { choices });
     },
     async form(pressed: Acted, form: APIModalInteractionResponseCallbackData): Promise<void> {
-      await answer(pressed, Response.Modal, form);
+      const custom_id = prefixed(form.custom_id, pressed.place);
+      await answer(pressed, Response.Modal, { ...form, custom_id });
     },
     /** A sentence to this person alone. */
     async tell(pressed: Acted, text: string): Promise<void> {
@@ -104,7 +107,8 @@ export function createInteractionReplies(api: Api, log: Logger) {
         await answer(asked, Response.ApplicationCommandAutocompleteResult, { choices: [] });
         return;
       }
-      const [message] = discordMessages(await renderText(text, () => false)).map(ephemeral);
+      const told = discordMessages(await renderText(text, () => false));
+      const [message] = told.map((each) => ephemeral(each, {}));
       await answer(asked, Response.ChannelMessageWithSource, message);
     },
   };

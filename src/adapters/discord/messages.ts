@@ -8,6 +8,7 @@ import type { Bots } from "../shared/bots.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import type { Connection } from "./connection.ts";
 import { type Channels, isThreadType } from "./channels.ts";
+import { beginningsIn, conversationAt, isNew } from "./conversations.ts";
 import { attachedFile } from "./files.ts";
 import { createChanges } from "./changes.ts";
 import { createBotTaker, isBots, outputOf } from "./bots.ts";
@@ -163,13 +164,16 @@ function createJobs({ inbox, say, queries, posting, isThanks, onThanks, log }: M
     return async () => {
       place ??= await placeOf();
       if (place === undefined) return;
-      const key = keyOf(place);
+      let key = keyOf(place);
       // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await queries.isKnown(key);
       const text = await read();
       if (text === undefined) return;
+      const post = `msg:${id}`;
       try {
-        await inbox.post(key, `msg:${id}`, text);
+        const begins = isNew(place, text.text);
+        if (!begins) key = keyOf(conversationAt(place, post, await beginningsIn(place, queries)));
+        await inbox.post(key, post, begins ? { ...text, begins } : text);
         if (place.guild === undefined && isThanks(text.text)) onThanks(place, id);
       } catch (error) {
         if (isBotError(error, "USAGE")) {

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { withoutNulls } from "../shared/payload.ts";
+import { readPrefixed } from "./conversations.ts";
+import type { Place } from "./place.ts";
 
 /** The fields of Discord's payloads that are used; a payload of another form is not taken. */
 
@@ -120,7 +122,7 @@ function placed<T extends z.infer<typeof acted>>(
   const who = by?.user ?? alone;
   const where = channel?.id ?? channel_id;
   if (who !== undefined && where !== undefined) {
-    const place = { guild, channel: where };
+    const place: Place = { guild, channel: where };
     const may = by?.permissions;
     return { ...rest, user: who, nick: by?.nick, may, place, channelType: channel?.type };
   }
@@ -142,7 +144,16 @@ export const pressed = acted
       components: z.array(z.object({ component: field.optional() }).catch({})).default([]),
     }),
   })
-  .transform(placed);
+  .transform(placed)
+  .transform((said) => {
+    if (said.place.guild !== undefined) return said;
+    const { id: custom_id, ...conversation } = readPrefixed(said.data.custom_id);
+    return {
+      ...said,
+      place: { ...said.place, ...conversation },
+      data: { ...said.data, custom_id },
+    };
+  });
 export type Interaction = z.infer<typeof pressed>;
 
 /** An option as it was given; a subcommand is one too, with options of its own. */

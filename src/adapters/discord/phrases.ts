@@ -67,6 +67,7 @@ These open a thread, as asking does:
 /wk incident open, update, resolve
 
 In a message's menu, under Apps: Investigate, Add to incident
+In a direct message, “new” begins a new conversation.
 In a thread, mention me with “help” to see every command.`;
 
 /** To the owner of a server that the bot was added to. */

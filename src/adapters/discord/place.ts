@@ -1,28 +1,30 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 
-/** One thread, or a direct message with one person, which is a thread by itself. */
+/** One thread, or a conversation of the direct messages with one person. */
 export interface Place {
   /** Undefined for a direct message. */
   guild: string | undefined;
   /** The thread's or the direct message's id. */
   channel: string;
+  /** Of a direct message: the id of the "new" that the conversation came after; the first has none. */
+  since?: string;
 }
 
 /** Discord's ids: times in their upper bits, 17 to 20 digits until the year 2090. */
 const ID = String.raw`\d{17,20}`;
-const KEY = new RegExp(`^discord:(${ID}|dm):(${ID})$`);
+const KEY = new RegExp(`^discord:(?:(${ID}):(${ID})|dm:(${ID})(?::(${ID}))?)$`);
 const ACCOUNT = new RegExp(`^discord:(${ID})$`);
 const ROLE = new RegExp(`^discord:role:(${ID})$`);
 
-export function keyOf({ guild, channel }: Place): JournalKey {
-  return `discord:${guild ?? "dm"}:${channel}`;
+export function keyOf({ guild, channel, since }: Place): JournalKey {
+  return `discord:${guild ?? "dm"}:${channel}${since === undefined ? "" : `:${since}`}`;
 }
 
 /** The place that a key names, or undefined if it is not Discord's. */
 export function tryPlace(key: JournalKey): Place | undefined {
-  const [, guild, channel] = KEY.exec(key) ?? [];
-  if (guild === undefined || channel === undefined) return undefined;
-  return { guild: guild === "dm" ? undefined : guild, channel };
+  const [, guild, thread, direct, since] = KEY.exec(key) ?? [];
+  const channel = thread ?? direct;
+  return channel === undefined ? undefined : { guild, channel, ...(since && { since }) };
 }
 
 export function accountOf(user: string): string {

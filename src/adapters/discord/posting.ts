@@ -11,6 +11,7 @@ import {
 } from "../shared/posting.ts";
 import type { Pace } from "../shared/pace.ts";
 import type { Api } from "./api.ts";
+import { withConversation } from "./conversations.ts";
 import type { DiscordMessage } from "./encode.ts";
 import { isCode, REFUSED_MS } from "./errors.ts";
 import { ARCHIVED } from "./phrases.ts";
@@ -22,10 +23,11 @@ const SEARCHED = 100;
 export type Posting = ChatPosting<Place, DiscordMessage>;
 
 /** The body of a request. The components hold text as data, and nothing in it may ping; a post adds whom the program mentions. */
-export function bodyOf({ flags, components, files }: DiscordMessage) {
+export function bodyOf({ flags, files, ...message }: DiscordMessage, at: Pick<Place, "since">) {
   // Those that an edit does not name are taken off the message.
   const attachments = files?.map(({ name }, id) => ({ id, filename: name }));
   const quiet = { allowed_mentions: { parse: [], replied_user: false } };
+  const components = withConversation(message.components, at);
   return { flags, components, ...(attachments !== undefined && { attachments }), ...quiet };
 }
 
@@ -58,8 +60,9 @@ function createSender(api: Api, pace: Pace) {
   ): Promise<string> {
     const { repliedUser: _, ...allowed } = message.allowedMentions;
     const mentioning = { allowed_mentions: { ...allowed, replied_user: false } };
-    const body = { ...bodyOf(message), ...mentioning, nonce: mark.nonce, enforce_nonce: true };
+    const once = { nonce: mark.nonce, enforce_nonce: true };
     const route = Routes.channelMessages(place.channel);
+    const body = { ...bodyOf(message, place), ...mentioning, ...once };
     const request = { body, ...filesOf(message) };
     const posted = await pace.ask({ name: `post ${place.channel}`, isUrgent }, () =>
       reopening(place, () => api.ask<{ id: string }>("post", route, request)),
@@ -74,7 +77,7 @@ function createSender(api: Api, pace: Pace) {
     isUrgent?: boolean,
   ): Promise<boolean> {
     const route = Routes.channelMessage(place.channel, id);
-    const request = { body: bodyOf(message), ...filesOf(message) };
+    const request = { body: bodyOf(message, place), ...filesOf(message) };
     try {
       // What limits the edits of an old message leaves newer ones alone.
       await pace.ask({ name: `edit ${id}`, isUrgent }, () =>

@@ -6,7 +6,7 @@ import { offerWords } from "./phrases.ts";
 import { commandOf, titleOf } from "./title.ts";
 
 export interface Button {
-  /** At most 100 characters, the shorter limit of the platforms (Discord's custom_id); no two of a message are alike. */
+  /** At most `MAX_ID` characters; no two of a message are alike. */
   id: string;
   /** One line of at most 75 characters, the shorter limit of the platforms (Slack's button text). */
   label: string;
@@ -15,7 +15,8 @@ export interface Button {
   confirm?: { title: string; text: string; yes: string; no: string };
 }
 
-const MAX_ID = 100;
+/** Of the 100 of the platforms' shorter limit (Discord's custom_id) 21 can name a conversation there. */
+const MAX_ID = 79;
 const MAX_LABEL = 75;
 
 /** What a pressed button or a sent form decides. */

@@ -143,7 +143,8 @@ async function contentOf(
     const { address = {} } = inbound;
     return { kind: "message", actor, app: true, text, address };
   }
-  const reading = read(whole);
+  const begins = inbound.kind === "text" && inbound.begins === true;
+  const reading: Reading = begins ? { kind: "command", command: { name: "new" } } : read(whole);
   if (inbound.kind === "edited") {
     const text = capText(whole, MAX_TEXT_BYTES);
     const isCommand = reading.kind === "command";

@@ -5,6 +5,7 @@ import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
+import type { Journal } from "../../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
 import {
   FakeDiscord,
@@ -34,6 +35,7 @@ export interface Bot {
   discord: FakeDiscord;
   adapter: ChatAdapter;
   parts: ChatParts;
+  journal: Journal;
   guild: FakeGuild;
   ana: FakeUser;
   bob: FakeUser;
@@ -94,6 +96,7 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     discord,
     adapter,
     parts,
+    journal,
     guild,
     ana,
     bob,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
+import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { FakeChannel, FakeUser } from "../../fakes/discord/discord.ts";
 import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";
 
@@ -117,6 +118,27 @@ test("a denial's reason is asked for in a form, and kept with it", async () => {
   expect(await clicks()).toMatchObject([
     { id: `form:${outcome.interaction}`, choice: { kind: "deny", reason: "peak hour" } },
   ]);
+});
+
+test("what is pressed and sent in a direct message counts in the conversation whose message it is", async () => {
+  const dm = bot.discord.openDm(bot.bob);
+  const begun = bot.discord.say(bot.bob, dm, "new");
+  const key: JournalKey = `discord:dm:${dm.id}:${begun}`;
+  const posted = (to: JournalKey) =>
+    bot.adapter.view(to)?.postCard(cardOf(to), { id: "a1", isRetry: false });
+  const [later, earlier] = [await posted(key), await posted(bot.key(dm))];
+  // Each is its a1, and the card of the earlier conversation came later.
+  await press("Deny…", { on: later ?? "" });
+  await press("Deny…", { on: earlier ?? "" });
+  const reasons = ["of the new one", "of the first"];
+  for (const [i, modal] of bot.discord.modals(bot.bob).entries()) {
+    const [input] = modal.inputs;
+    await bot.discord.submit(bot.bob, modal, { [input?.customId ?? ""]: reasons[i] ?? "" });
+  }
+  const kept = async (of: JournalKey) =>
+    (await bot.journal.read(of)).filter(({ kind }) => kind === "click");
+  expect(await kept(key)).toMatchObject([{ choice: { reason: "of the new one" } }]);
+  expect(await kept(bot.key(dm))).toMatchObject([{ choice: { reason: "of the first" } }]);
 });
 
 test("an edit comes filled in; what does not fit is said, kept, and can be corrected from there", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
+import type { JournalKey } from "../../../src/core/journal-key.ts";
 import {
   type FakeChannel,
   type Fault,
@@ -94,6 +95,37 @@ test("a direct message is a session by itself, needs no mention, and thanks ther
   const messageId = bot.discord.say(bot.ana, dm, "thank you!");
   await until(() => bot.discord.reactions.length > 0);
   expect(bot.discord.reactions).toEqual([{ messageId, emoji: "👍" }]);
+});
+
+test("in a direct message new begins another conversation, the same for every process and after a restart", async () => {
+  const { discord, parts } = bot;
+  await bot.replica();
+  const dm = discord.openDm(bot.ana);
+  const keyOf = (since: string): JournalKey => `discord:dm:${dm.id}:${since}`;
+  const said = async (key = bot.key(dm)) =>
+    (await bot.journal.read(key)).map((entry) => ("text" in entry ? entry.text : entry.kind));
+  const isThere = (what: string, key?: JournalKey) =>
+    until(async () => (await said(key)).includes(what));
+  const wrong = discord.say(bot.ana, dm, "is web wel?");
+  const first = discord.say(bot.ana, dm, " New! ");
+  discord.say(bot.ana, dm, "and the disk?");
+  await isThere("and the disk?", keyOf(first));
+  discord.edit(wrong, "is web well?");
+  discord.edit(first, "newer");
+  await isThere("is web well?");
+  await bot.replica();
+  const second = discord.say(bot.ana, dm, "/new");
+  const about = discord.say(bot.ana, dm, "new disks?");
+  await isThere("new disks?", keyOf(second));
+  discord.remove(about);
+  await isThere("removed", keyOf(second));
+  await settled();
+  expect(await said()).toEqual(["is web wel?", "New!", "is web well?", "/new"]);
+  expect(await said(keyOf(first))).toEqual(["and the disk?"]);
+  expect(await parts.queries.beginnings(bot.key(dm))).toEqual([`msg:${first}`, `msg:${second}`]);
+  // The place is one: for rules, budgets and records.
+  expect(await bot.adapter.channel(keyOf(first))).toBe(bot.key(dm));
+  expect(await bot.adapter.audience(keyOf(first))).toBe(bot.key(dm));
 });
 
 test("a mention without words asks for help", async () => {

@@ -181,7 +181,6 @@ describe("a message in a chat", () => {
     expect(pressesOf(told).map(([, press]) => press?.kind === "click" && press.choice)).toEqual([
       { kind: "answer", text: "prod" },
       { kind: "answer", text: "eu: west" },
-      { kind: "answer", text: long },
     ]);
     const open = noticeOf("Why?", { asks: { call: "r1.t2", choices: [] } });
     expect(linesOf((await renderOutgoing(open, none)).blocks)[1]).toBe(

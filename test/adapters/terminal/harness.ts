@@ -137,6 +137,7 @@ export function queriesOf(world: World): Queries {
       return world.threads.find((each) => each.key === key);
     },
     isSaid: async () => false,
+    beginnings: async () => [],
     isPosted: async () => false,
     recent: async () => [],
     isKnown: async (key) => world.threads.some((each) => each.key === key),
