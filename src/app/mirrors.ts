@@ -48,6 +48,7 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
     thread: atHome(queries.thread),
     isSaid: atHome(queries.isSaid),
     isPosted: atHome(queries.isPosted),
+    beginnings: atHome(queries.beginnings),
     incident: atHome(queries.incident),
     action: atHome(queries.action),
     answer: atHome(queries.answer),
