@@ -20,7 +20,7 @@ adapterContract("the chat that tests use", async () => {
         .map((item) => {
           if (item.kind === "whisper") return item.text;
           if (item.kind === "say") return textOf(item.message);
-          if (item.kind === "begun") return "";
+          if (item.kind !== "card") return "";
           const { canonical, preview, approvers, ending, votes } = item.card;
           return [
             canonical,

@@ -2,10 +2,12 @@ import type {
   ActionCard,
   Adapter,
   Delivery,
+  IncidentCard,
   MessageRef,
   Offer,
   Outgoing,
   Progress,
+  Quoted,
   View,
 } from "../../src/adapters/adapter.ts";
 import type { People, Membership } from "../../src/core/people.ts";
@@ -14,9 +16,15 @@ type Shown =
   | { ref: MessageRef; kind: "say"; message: Outgoing }
   | { ref: MessageRef; kind: "whisper"; to: string; text: string; offer: Offer | undefined }
   | { ref: MessageRef; kind: "card"; card: ActionCard }
+  | { ref: MessageRef; kind: "quote"; said: Quoted }
+  | { ref: MessageRef; kind: "incident"; incident: IncidentCard }
   | { ref: MessageRef; kind: "begun"; soFar: readonly Progress[] };
 
 export interface ChatOptions {
+  /** What its keys begin with. Default: `test`. */
+  transport?: string;
+  /** What an earlier attempt has shown is found by the delivery's id, as platforms do. */
+  finds?: boolean;
   /** Account → standing; who is not listed is `unknown`. Default: ana, bob, cy are members. */
   standings?: Record<string, Membership>;
   groups?: Record<string, string[]>;
@@ -59,12 +67,22 @@ export function createChat(options: ChatOptions = {}): Chat {
     "test:cy": "member",
   };
   const groups = options.groups ?? {};
+  const transport = options.transport ?? "test";
+  const found = new Map<string, MessageRef>();
   let messages = 0;
   const ref = () => `m${++messages}`;
   const put = (item: Shown) => {
     options.refuse?.(item.kind);
     shown.push(item);
     return item.ref;
+  };
+  /** Puts it, or finds what an earlier attempt put. */
+  const once = ({ id, isRetry }: Delivery, item: Shown) => {
+    const earlier = options.finds === true && isRetry ? found.get(id) : undefined;
+    if (earlier !== undefined) return earlier;
+    const made = put(item);
+    found.set(id, made);
+    return made;
   };
   const view: View = {
     progress: (update) => void progress.push(update),
@@ -77,7 +95,7 @@ export function createChat(options: ChatOptions = {}): Chat {
     ...(options.earlier !== undefined && { earlier: options.earlier }),
     async post(message, delivery) {
       deliveries.push(delivery);
-      return put({ ref: ref(), kind: "say", message });
+      return once(delivery, { ref: ref(), kind: "say", message });
     },
     postPrivately: async (to, text, offer) => put({ ref: ref(), kind: "whisper", to, text, offer }),
     updateNotice: async (known, notice) => {
@@ -89,7 +107,19 @@ export function createChat(options: ChatOptions = {}): Chat {
       else if (item.kind === "say") item.message = notice;
       else if (item.kind === "whisper") item.text = notice.text;
     },
-    postCard: async (card) => put({ ref: ref(), kind: "card", card }),
+    postCard: async (card, delivery) => once(delivery, { ref: ref(), kind: "card", card }),
+    async quote(said, delivery, known) {
+      options.refuse?.("quote");
+      const item = shown.find((each) => each.ref === known);
+      if (item?.kind === "quote") item.said = said;
+      return known ?? once(delivery, { ref: ref(), kind: "quote", said });
+    },
+    postIncident: async (incident, delivery) =>
+      once(delivery, { ref: ref(), kind: "incident", incident }),
+    updateIncident: async (known, incident) => {
+      const item = shown.find((each) => each.ref === known);
+      if (item?.kind === "incident") item.incident = incident;
+    },
     updateCard: async (known, card) => {
       options.refuse?.("settle");
       const item = shown.find((each) => each.ref === known);
@@ -109,10 +139,10 @@ export function createChat(options: ChatOptions = {}): Chat {
   const said = () => shown.flatMap((each) => (each.kind === "say" ? [each.message] : []));
   return {
     adapter: {
-      transport: "test",
+      transport,
       people,
       singleOperator: options.singleOperator ?? false,
-      view: (key) => (key.startsWith("test:") ? view : undefined),
+      view: (key) => (key.startsWith(`${transport}:`) ? view : undefined),
       audience: async () => undefined,
       tenants: async () => "all",
       channel: async (key) => options.channel ?? key,

@@ -63,6 +63,8 @@ export interface StageOptions {
   network?: string[];
   access?: z.input<typeof accessPolicy>;
   chat?: Chat;
+  /** Another platform's, for threads that are shown there too. */
+  other?: Chat;
   /** A real platform's, in place of the chat. */
   adapter?: Adapter;
   journal?: Journal;
@@ -163,7 +165,8 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     showAfterMs: options.showAfterMs ?? 500,
     timezone: undefined,
     wakeAt: () => {},
-    adapterOf: () => adapter,
+    adapterOf: (transport) =>
+      transport === options.other?.adapter.transport ? options.other.adapter : adapter,
     personOf: createPersonOf(options.people ?? []),
   };
   const worker = workerOf(parts, adapter);

@@ -77,7 +77,8 @@ export async function lively(
     if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;
     if (!(await maySee(key))) continue;
     const open = thread.openActions.map(async (action) => queries.action(key, action));
-    cards.push(...(await Promise.all(open)).filter((card) => card !== undefined));
+    // A thread that is shown here too is linked to and named as it is here.
+    for (const card of await Promise.all(open)) if (card !== undefined) cards.push({ ...card, key });
     if (thread.open) running.push({ key, title: thread.title });
   }
   cards.sort((a, b) => a.expiresAt - b.expiresAt);

@@ -1,0 +1,193 @@
+import { expect, test } from "vitest";
+import type { Choice } from "../../src/core/entry.ts";
+import { type Chat, createChat } from "../fakes/chat.ts";
+import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+
+const VIEW = "other:place";
+const SECOND = 1_000;
+
+/** A thread in a chat with Ana and Bob that is shown in another with Dora; each can be away. */
+async function mirrored() {
+  const away = { here: false, there: false };
+  const refusing = (where: keyof typeof away) => () => {
+    if (away[where]) throw new Error("503");
+  };
+  const chat = createChat({ finds: true, refuse: refusing("here") });
+  const there = createChat({
+    transport: "other",
+    finds: true,
+    refuse: refusing("there"),
+    standings: { "other:dora": "member" },
+  });
+  const { people } = there.adapter;
+  const { membership, everyone } = people;
+  people.membership = async (...asked) => {
+    refusing("there")();
+    return membership(...asked);
+  };
+  people.everyone = async (key) => {
+    refusing("there")();
+    return everyone(key);
+  };
+  const clock = { now: 1_000_000 };
+  const act = fakeTool({ name: "act", effect: "write" });
+  const look = fakeTool({ name: "look" });
+  const question = () => ({ text: "Which?", choices: ["one", "two"] });
+  const tools = [act, look, fakeTool({ name: "ask", question })];
+  const stage = await createStage({ tools, chat, other: there, now: () => clock.now });
+  await stage.say("run look name=before");
+  await stage.settle();
+  const granted = await stage.journal.lease(KEY, 2_000);
+  if (granted === undefined) throw new Error("not granted");
+  const { last } = await stage.thread();
+  await stage.journal.append(granted.lease, last, [
+    { id: "view:x", kind: "view_added", view: VIEW, channel: "other:channel" },
+  ]);
+  await stage.journal.release(granted.lease, last + 1);
+  await stage.settle();
+  return {
+    ...stage,
+    act,
+    there,
+    away,
+    clock,
+    async say(text: string, account?: string) {
+      const id = await stage.say(text, account);
+      await stage.settle();
+      return id;
+    },
+    async press(choice: Choice, account: string, action = "a1") {
+      await stage.click(action, choice, account);
+      await stage.settle();
+    },
+    /** As when what was put off is due. */
+    async later(ms = 6 * SECOND) {
+      clock.now += ms;
+      await stage.settle();
+    },
+  };
+}
+
+/** What stands there of the thread's course, each in few words. */
+const lines = ({ shown }: Chat) =>
+  shown.map((item) => {
+    if (item.kind === "quote") return `${item.said.name}: ${item.said.text}`;
+    if (item.kind === "card") return `${item.card.action} ${item.card.phase}`;
+    if (item.kind === "incident") return `${item.incident.id} ${item.incident.status}`;
+    if (item.kind !== "say") return item.kind;
+    const { message } = item;
+    return message.kind === "notice"
+      ? message.text
+      : message.results.map(({ text }) => text).join();
+  });
+
+test("while one platform is away the other goes on, and then it is shown everything once, in order", async () => {
+  const stage = await mirrored();
+  const { chat, there, away, act } = stage;
+  away.there = true;
+  await stage.say("run look name=web");
+  expect(lines(chat).at(-1)).toBe("did web");
+  await stage.say("run act name=web");
+  await stage.press({ kind: "approve" }, "test:bob");
+  expect(act.runs).toEqual(["web"]);
+  const shownHere = lines(chat).slice(1);
+  expect(lines(there)).toEqual([]);
+  away.there = false;
+  away.here = true;
+  await stage.later();
+  expect(lines(there)).toEqual([
+    "ana: run look name=web",
+    "did web",
+    "ana: run act name=web",
+    ...shownHere.slice(1),
+  ]);
+  // The other way round: what is asked there is answered there, and here once it is back.
+  await stage.say("run look name=db", "other:dora");
+  expect(lines(there).at(-1)).toBe("did db");
+  expect(lines(chat).slice(1)).toEqual(shownHere);
+  away.here = false;
+  await stage.later();
+  await stage.later();
+  expect(lines(chat).slice(1)).toEqual([...shownHere, "other:dora: run look name=db", "did db"]);
+});
+
+test("a worker that is killed between the two deliveries has both shown once by the next", async () => {
+  const stage = await mirrored();
+  const { chat, there, journal, clock } = stage;
+  const { append } = journal;
+  let isKilled = false;
+  journal.append = async (...asked) => {
+    if (isKilled) throw new Error("killed");
+    isKilled = asked[2].some((draft) => draft.kind === "delivered" && draft.entry === "ended:r2");
+    return append(...asked);
+  };
+  await expect(stage.say("run look name=web")).rejects.toThrow("killed");
+  journal.append = append;
+  clock.now += 5 * SECOND;
+  await stage.settle();
+  expect(lines(chat)).toEqual(["did before", "did web"]);
+  expect(lines(there)).toEqual(["ana: run look name=web", "did web"]);
+});
+
+test("a question is answered, a run stopped and a card's form opened and sent from the other place", async () => {
+  const stage = await mirrored();
+  const { chat, there, act } = stage;
+  await stage.say("run ask name=x");
+  expect(lines(there)).toContain("Which?");
+  await stage.press({ kind: "answer", text: "two" }, "other:dora", "r2.t1");
+  expect(lines(chat).some((line) => line.includes("two"))).toBe(true);
+  await stage.say("run act name=web", "other:dora");
+  await stage.press({ kind: "edit", args: { name: "db" } }, "other:dora");
+  for (const each of [chat, there])
+    expect(each.cards().at(-1)).toMatchObject({ phase: "open", args: { name: "db" } });
+  await stage.say("stop", "other:dora");
+  for (const each of [chat, there]) expect(each.cards().at(-1)?.phase).not.toBe("open");
+  expect(act.runs).toEqual([]);
+});
+
+test("what is edited or taken back in the other place is so here, and what was taken back before is not shown", async () => {
+  const stage = await mirrored();
+  const { chat, there, away } = stage;
+  const actor = { account: "other:dora", name: "dora" };
+  const said = await stage.say("it is web-1", "other:dora");
+  await stage.post({ id: `${said}:edit:2`, kind: "edited", actor, of: said, text: "it is web-2" });
+  await stage.settle();
+  expect(lines(chat)).toContain("other:dora: it is web-2");
+  await stage.post({ id: `${said}:removed`, kind: "removed", of: said });
+  await stage.settle();
+  expect(lines(chat).some((line) => line.includes("it is"))).toBe(false);
+  away.there = true;
+  const here = await stage.say("secret");
+  await stage.post({ id: `${here}:removed`, kind: "removed", of: here });
+  away.there = false;
+  await stage.later();
+  expect(lines(there).some((line) => line.includes("secret"))).toBe(false);
+});
+
+test("an incident's card stands in both places and follows it in both; a card that is shown again is so in both", async () => {
+  const stage = await mirrored();
+  const { chat, there } = stage;
+  const state = (last: number, status: "open" | "resolved") =>
+    stage.post({
+      id: `state:${last}`,
+      kind: "incident_state",
+      incident: "inc1",
+      last,
+      title: "db",
+      services: [],
+      status,
+      startedAt: 1,
+      by: "ana",
+      timeline: [],
+    });
+  await state(1, "open");
+  await stage.settle();
+  await state(2, "resolved");
+  await stage.settle();
+  for (const each of [chat, there])
+    expect(lines(each).filter((line) => line.startsWith("inc1"))).toEqual(["inc1 resolved"]);
+  const shown = (await stage.entries()).flatMap((entry) =>
+    entry.kind === "delivered" && entry.entry.startsWith("inc1") ? [entry.view] : [],
+  );
+  expect(new Set(shown)).toEqual(new Set(["main", VIEW]));
+});
