@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Granted, type Journal, MAX_ARTIFACT_BYTES } from "../../src/journal/journal.ts";
+import { createMirrors, mirrorOf } from "../../src/team/mirrors.ts";
 import { countersContract } from "./counters.ts";
 import { hostsContract } from "./hosts.ts";
 import type { JournalUnderTest } from "./journal-under-test.ts";
@@ -336,6 +337,22 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       const keys: string[] = [];
       for await (const summary of other.list({ prefix: "test:" })) keys.push(summary.key);
       expect(keys).toEqual(["test:c", "test:a"]);
+    });
+
+    test("a place is the first thread's that shows itself there, for every process, until it is over", async () => {
+      const place: JournalKey = "other:place";
+      const mirrors = createMirrors(other);
+      const post = (id: string, of: JournalKey, over: { over?: true } = {}) =>
+        journal.post(mirrorOf(place), { id, kind: "mirror", of, ...over });
+      expect(await mirrors.homeOf(place)).toBe(place);
+      await Promise.all([post("link", KEY), journal.post(place, message("m"))]);
+      await post("later", "test:another");
+      expect(await mirrors.homeOf(place)).toBe(KEY);
+      expect(await mirrors.among("other:")).toEqual([{ place, home: KEY }]);
+      expect(await mirrors.among("test:")).toEqual([]);
+      await post("over", KEY, { over: true });
+      expect(await mirrors.homeOf(place)).toBe(place);
+      expect(await mirrors.among("other:")).toEqual([]);
     });
 
     test("whatever two workers do in whatever order, every verb answers as the protocol's model says", async () => {

@@ -1,4 +1,8 @@
 import { expect, test } from "vitest";
+import { createOutlook } from "../../src/adapters/shared/outlook.ts";
+import { routed } from "../../src/app/mirrors.ts";
+import type { Config } from "../../src/config/config.ts";
+import { createQueries } from "../../src/queries/queries.ts";
 import type { Choice } from "../../src/core/entry.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
@@ -68,6 +72,19 @@ async function mirrored() {
   };
 }
 
+const incident = (last: number, status: "open" | "resolved") => ({
+  id: `state:${last}`,
+  kind: "incident_state" as const,
+  incident: "inc1",
+  last,
+  title: "db",
+  services: [],
+  status,
+  startedAt: 1,
+  by: "ana",
+  timeline: [],
+});
+
 /** What stands there of the thread's course, each in few words. */
 const lines = ({ shown }: Chat) =>
   shown.map((item) => {
@@ -111,14 +128,20 @@ test("while one platform is away the other goes on, and then it is shown everyth
   expect(lines(chat).slice(1)).toEqual([...shownHere, "other:dora: run look name=db", "did db"]);
 });
 
-test("a worker that is killed between the two deliveries has both shown once by the next", async () => {
+test.each([
+  ["between the two deliveries", 0],
+  ["when one is shown and not yet written down", 1],
+])("a worker that is killed %s has both shown once by the next", async (_, unwritten) => {
   const stage = await mirrored();
   const { chat, there, journal, clock } = stage;
   const { append } = journal;
   let isKilled = false;
   journal.append = async (...asked) => {
-    if (isKilled) throw new Error("killed");
-    isKilled = asked[2].some((draft) => draft.kind === "delivered" && draft.entry === "ended:r2");
+    const isShown = asked[2].some(
+      (draft) => draft.kind === "delivered" && draft.entry === "ended:r2",
+    );
+    if (isKilled || (isShown && unwritten > 0)) throw new Error("killed");
+    isKilled = isShown;
     return append(...asked);
   };
   await expect(stage.say("run look name=web")).rejects.toThrow("killed");
@@ -164,25 +187,35 @@ test("what is edited or taken back in the other place is so here, and what was t
   expect(lines(there).some((line) => line.includes("secret"))).toBe(false);
 });
 
-test("an incident's card stands in both places and follows it in both; a card that is shown again is so in both", async () => {
+test("the other place's platform finds what waits, what was said and the incident there, by the place", async () => {
+  const stage = await mirrored();
+  const plain = createQueries(stage.journal, [], (text) => text);
+  const inbox = { post: async () => {} };
+  const platforms = ["slack", "discord"] as unknown as Config["platforms"];
+  const { queries } = routed({ inbox, queries: plain }, { platforms }, stage.journal);
+  await stage.say("run act name=web", "other:dora");
+  await stage.post(incident(1, "open"));
+  const lookOut = createOutlook({
+    prefixes: ["other:"],
+    tenants: async () => [],
+    people: stage.there.adapter.people,
+    isPublic: async () => false,
+    queries: { ...queries, recent: async (prefix) => queries.recent(prefix, 0) },
+    overview: { incidents: async () => [] },
+  });
+  const { cards } = await lookOut("other:dora");
+  expect(cards.map(({ key, action }) => [key, action])).toEqual([[VIEW, "a1"]]);
+  expect(await queries.incident(VIEW)).toMatchObject({ id: "inc1" });
+  expect(await queries.isPosted(VIEW, "msg:2")).toBe(true);
+  expect(await queries.isPosted(VIEW, "msg:9")).toBe(false);
+});
+
+test("an incident's card stands in both places and follows it in both", async () => {
   const stage = await mirrored();
   const { chat, there } = stage;
-  const state = (last: number, status: "open" | "resolved") =>
-    stage.post({
-      id: `state:${last}`,
-      kind: "incident_state",
-      incident: "inc1",
-      last,
-      title: "db",
-      services: [],
-      status,
-      startedAt: 1,
-      by: "ana",
-      timeline: [],
-    });
-  await state(1, "open");
+  await stage.post(incident(1, "open"));
   await stage.settle();
-  await state(2, "resolved");
+  await stage.post(incident(2, "resolved"));
   await stage.settle();
   for (const each of [chat, there])
     expect(lines(each).filter((line) => line.startsWith("inc1"))).toEqual(["inc1 resolved"]);
