@@ -124,11 +124,9 @@ describe("ask", () => {
 
 describe("a conversation", () => {
   test("works with piped input: each line is asked, and it ends when all is answered", async () => {
-    const began = performance.now();
-    const { code, out } = await begin({ DRAIN_SECONDS: "30" }).run([], "run disk_usage\nhelp\n");
+    // Nothing is left to be waited for: the test's own time is over long before the drain time would be.
+    const { code, out } = await begin({ DRAIN_SECONDS: "600" }).run([], "run disk_usage\nhelp\n");
     expect(code).toBe(0);
-    // Nothing is left to be waited for, so no part of the drain time is.
-    expect(performance.now() - began).toBeLessThan(15_000);
     expect(out).toContain("✓ disk_usage");
     expect(out).toContain("ype a command");
     expect(out).not.toContain("\u001B");

@@ -51,7 +51,9 @@ export function createOutlook({ prefixes, people, ...parts }: OutlookParts) {
       overview.incidents({ tenants, audience: place }),
       lively({ queries, prefixes, days: 1 }, (key) => maySee(key, account)),
     ]);
-    return { cards, running, incidents, isFull: tenants.length > 0 };
+    // A thread that is shown here too is linked to and named as it is here.
+    const placed = cards.map(({ place: at, ...card }) => ({ ...card, key: at }));
+    return { cards: placed, running, incidents, isFull: tenants.length > 0 };
   };
 }
 
@@ -66,19 +68,24 @@ interface Where {
 export async function lively(
   { queries, prefixes, days }: Where,
   maySee: (key: JournalKey) => Promise<boolean>,
-): Promise<Pick<Outlook, "cards" | "running"> & { isCut: boolean }> {
+): Promise<{
+  /** Each with the place that it was looked for in, which may be one where another thread is shown too. */
+  cards: (ActionCard & { place: JournalKey })[];
+  running: Outlook["running"];
+  isCut: boolean;
+}> {
   const since = Date.now() - days * DAY_MS;
   const lists = await Promise.all(prefixes.map((prefix) => queries.recent(prefix, since)));
   const keys = lists.flat();
-  const cards: ActionCard[] = [];
+  const cards: (ActionCard & { place: JournalKey })[] = [];
   const running: Outlook["running"] = [];
   for (const key of keys.slice(0, MAX_THREADS)) {
     const thread = await queries.thread(key);
     if (thread === undefined || (thread.openActions.length === 0 && !thread.open)) continue;
     if (!(await maySee(key))) continue;
     const open = thread.openActions.map(async (action) => queries.action(key, action));
-    // A thread that is shown here too is linked to and named as it is here.
-    for (const card of await Promise.all(open)) if (card !== undefined) cards.push({ ...card, key });
+    for (const card of await Promise.all(open))
+      if (card !== undefined) cards.push({ ...card, place: key });
     if (thread.open) running.push({ key, title: thread.title });
   }
   cards.sort((a, b) => a.expiresAt - b.expiresAt);

@@ -73,6 +73,8 @@ export interface FakeDiscordOptions {
   oldEdits?: number;
   /** Requests that ended with 401, 403 or 429 in ten minutes, until the address is banned. Default: 10 000. */
   bannedFrom?: number;
+  /** The clock of its rate limits, ms. Default: the real one. */
+  now?: () => number;
 }
 
 /**
@@ -106,6 +108,7 @@ export class FakeDiscord {
       options.limits === true,
       times.windowMs,
       options.bannedFrom ?? 10_000,
+      options.now ?? Date.now,
     );
     const allowedIntents =
       (privileged.includes("GuildMembers") ? INTENTS.guildMembers : 0) |

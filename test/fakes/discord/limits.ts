@@ -28,7 +28,12 @@ export interface Limits {
 /** Seconds as the header has them: whole ones, from one second on. */
 const inSeconds = (ms: number): string => String(ms < 1_000 ? ms / 1_000 : Math.ceil(ms / 1_000));
 
-export function createLimits(on: boolean, windowMs: number, bannedFrom: number): Limits {
+export function createLimits(
+  on: boolean,
+  windowMs: number,
+  bannedFrom: number,
+  clock: () => number,
+): Limits {
   const buckets = new Map<string, Bucket>();
   let invalid: number[] = [];
   const draw = (key: string, lengthMs: number, now: number): Bucket => {
@@ -39,7 +44,7 @@ export function createLimits(on: boolean, windowMs: number, bannedFrom: number):
     return fresh;
   };
   const recent = (): number[] => {
-    const since = Date.now() - BAN_WINDOW_MS;
+    const since = clock() - BAN_WINDOW_MS;
     if ((invalid[0] ?? Infinity) < since) invalid = invalid.filter((at) => at >= since);
     return invalid;
   };
@@ -61,7 +66,7 @@ export function createLimits(on: boolean, windowMs: number, bannedFrom: number):
       return recent().length >= bannedFrom;
     },
     take({ method, pattern, major, isInteraction }) {
-      const now = Date.now();
+      const now = clock();
       const tight =
         on &&
         pattern.startsWith("/channels/:channel/messages") &&
@@ -89,7 +94,7 @@ export function createLimits(on: boolean, windowMs: number, bannedFrom: number):
     },
     note(status, scope) {
       if ((status === 401 || status === 403 || status === 429) && scope !== "shared") {
-        invalid.push(Date.now());
+        invalid.push(clock());
       }
     },
   };
