@@ -33,20 +33,24 @@ export function plainerCard(card: RenderedCard): RenderedMessage {
 }
 
 /** What stands there when the plain words are refused too. */
-export function unshown(what: "message" | "card"): RenderedMessage {
+export function unshown(what: What): RenderedMessage {
   const text = UNSHOWN[what];
   return { blocks: [textBlock(text)], buttons: [], summary: text };
 }
 
 /** All of it, to be read outside of the chat. */
-export function fileOf(rendered: RenderedMessage, what: "message" | "card") {
+export function fileOf(rendered: RenderedMessage, what: What) {
   const text = rendered.whole?.text ?? rendered.blocks.map(textOf).join("\n");
   return { name: `${what}.txt`, text };
 }
 
+export type What = keyof typeof UNSHOWN;
+
 const UNSHOWN = {
   message: "An answer could not be shown here: the chat refused it. The file has it whole.",
   card: "An action's card could not be shown here: the chat refused it. The file says what it is. To decide it, ask for it again.",
+  incident:
+    "An incident's card could not be shown here: the chat refused it. The file has it whole.",
 } as const;
 
 function textBlock(text: string): Block {

@@ -7,7 +7,7 @@ import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { renderQuote } from "../render/quote.ts";
 import { isBotError } from "../../core/errors.ts";
-import { fileOf, plainer, plainerCard, unshown } from "../render/plainer.ts";
+import { fileOf, plainer, plainerCard, unshown, type What } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting, type Sending } from "./posting.ts";
 import type { ProgressBoard } from "./progress-board.ts";
@@ -133,12 +133,12 @@ export function createChatView<Place, Message>(
     },
 
     async postIncident(card, delivery) {
-      return put(ofCard(renderIncident(card)), delivery);
+      return put(ofCard(renderIncident(card), "incident"), delivery);
     },
 
     async updateIncident(ref, card) {
       const edit = (messages: readonly Message[]) => editAll(ref, messages);
-      if ((await sendFitting(ofCard(renderIncident(card)), edit)).sent) return;
+      if ((await sendFitting(ofCard(renderIncident(card), "incident"), edit)).sent) return;
       log.warn({ incident: card.id }, "an incident's card is gone and stays so");
     },
 
@@ -191,12 +191,12 @@ function formsIn<Place, Message>({
   basic,
 }: ChatViewParts<Place, Message>): {
   ofMessage(rendered: RenderedMessage, images?: readonly Message[]): Forms<Message>;
-  ofCard(rendered: RenderedCard): Forms<Message>;
+  ofCard(rendered: RenderedCard, what?: What): Forms<Message>;
 } {
   function forms(
     meant: Forms<Message>["meant"],
     plain: RenderedMessage,
-    what: "message" | "card",
+    what: What,
   ): Forms<Message> {
     const quiet = { ...plain, mentions: [] };
     // It may be a mention that is refused.
@@ -213,9 +213,9 @@ function formsIn<Place, Message>({
       const meant = [() => [...encode(rendered), ...images], ...simple];
       return forms(meant, plainer(rendered), "message");
     },
-    ofCard(rendered) {
+    ofCard(rendered, what = "card") {
       const simple = basic === undefined ? [] : [() => basic.encodeCard(rendered)];
-      return forms([() => encodeCard(rendered), ...simple], plainerCard(rendered), "card");
+      return forms([() => encodeCard(rendered), ...simple], plainerCard(rendered), what);
     },
   };
 }

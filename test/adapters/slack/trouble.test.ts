@@ -98,6 +98,25 @@ test("what could not be shown is said though its file is refused", async () => {
   expect(bot.slack.sharedFiles).toEqual([]);
 });
 
+test("of an incident's card that is refused nobody is told to decide it", async () => {
+  bot.slack.fail("chat.postMessage", { error: "invalid_blocks", times: 3 });
+  const card = {
+    id: "inc-20261123-aaaa",
+    title: "Checkout fails",
+    severity: undefined,
+    status: "open" as const,
+    services: [],
+    impact: undefined,
+    cause: undefined,
+    startedAt: 0,
+    resolvedAt: undefined,
+    by: "ana",
+    timeline: [],
+  };
+  await view.postIncident?.(card, { id: "i1", isRetry: false });
+  expect(texts().at(-1)).toMatch(/^An incident's card could not be shown/);
+});
+
 test("a card in plain words mentions who is asked, unless that is what Slack refuses", async () => {
   const mentions = [bot.account(bot.bob)];
   const card = cardOf(bot.key(bot.ops, root), { mentions });
