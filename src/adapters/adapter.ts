@@ -117,7 +117,7 @@ export interface ActionCard {
   /** The accounts and groups whose decision is asked: its message mentions them. */
   mentions?: readonly string[];
   quorum: number;
-  votes: { name: string; approve: boolean; reason: string | undefined; breaksGlass?: boolean }[];
+  votes: { name: string; approve: boolean; reason: string | undefined }[];
   expiresAt: number;
   /** Who or what ended it and how, once it has ended. */
   ending: string | undefined;

@@ -47,7 +47,6 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
       name: encode(`${signed(vote)}${vote.breaksGlass === true ? " (broke the glass)" : ""}`),
       approve: vote.approve,
       reason: vote.reason === undefined ? undefined : encode(vote.reason),
-      ...(vote.breaksGlass === true && { breaksGlass: true }),
     })),
     expiresAt: proposal.expiresAt,
     decidedAt: action.votes.at(-1)?.at,

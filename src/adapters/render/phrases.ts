@@ -176,9 +176,7 @@ export function modelWords({ step, draft }: { step: number; draft: string }): st
 
 /** ` by ana, bob`, or nothing when nobody approved. */
 export function byApprovers({ votes, granted }: ActionCard): string {
-  const names = votes
-    .filter((vote) => vote.approve)
-    .map(({ name, breaksGlass }) => (breaksGlass === true ? `${name}, who broke the glass` : name));
+  const names = votes.filter((vote) => vote.approve).map((vote) => vote.name);
   if (names.length > 0) return ` by ${names.join(", ")}`;
   return granted === undefined ? "" : ` by ${granted.by}, who granted it with ${granted.action}`;
 }
@@ -209,10 +207,9 @@ function soFar(card: ActionCard): string {
 
 /** A line for each vote. */
 export function voteLines({ votes }: ActionCard): string {
-  const lines = votes.map(({ name, approve, reason, breaksGlass }) => {
+  const lines = votes.map(({ name, approve, reason }) => {
     const because = reason === undefined ? "" : `: ${reason}`;
-    const did = breaksGlass === true ? "broke the glass" : approve ? "approved" : "denied";
-    return `${name} ${did}${because}`;
+    return `${name} ${approve ? "approved" : "denied"}${because}`;
   });
   return lines.length === 0 ? "none" : lines.join("\n");
 }
