@@ -260,7 +260,7 @@ test("approvals lists this thread's first, then others' with links: public ones 
   );
 
   const here = await ask(bob, ops, "approvals", "In other threads");
-  expect(here.text).toMatch(/^Nobody has to decide anything in this thread\.\s+In other threads:/);
+  expect(here.text).toMatch(/^No open approvals in this thread\.\s+In other threads:/);
   expect(here.text).toMatch(/ · #ops · .* left \(a1\) https:/);
   expect(here.text).toContain(open.root.replace(".", ""));
   expect(here.text).not.toContain("#secret");
@@ -274,6 +274,6 @@ test("approvals lists this thread's first, then others' with links: public ones 
   expect(own).toMatch(/^a1: .*`?approve a1/);
   expect(own).not.toContain("#secret");
 
-  const guest = await ask(gus, ops, "approvals", "Nobody has to decide");
+  const guest = await ask(gus, ops, "approvals", "No open approvals");
   expect(guest.text).not.toContain("#ops");
 });
