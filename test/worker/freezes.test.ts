@@ -177,7 +177,7 @@ describe("a freeze", () => {
       await stage.say(text);
       expect(stage.chat.answers().at(-1)?.results).toMatchObject([{ outcome: "blocked" }]);
     }
-    stage.clock.now += MINUTE / 2;
+    stage.clock.now += 0.75 * MINUTE;
     await stage.say("freeze prdo for 2h");
     expect(card(stage, "a2")?.preview.lines[0]?.value).toMatch(/, for 2 h$/);
     expect(card(stage, "a2")?.preview.lines[1]?.value).toMatch(
