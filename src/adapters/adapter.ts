@@ -299,6 +299,8 @@ export interface EarlierMessage {
   /** What a person's message carries of others' words: a forwarded message, a link's preview. */
   attached?: string | undefined;
   files?: string[];
+  /** It stands in the channel, not in the thread, and the question does not reply to it: its author had no part in this. */
+  around?: true;
 }
 
 export interface Earlier {

@@ -50,6 +50,8 @@ const seenMessage = z.strictObject({
   attached: z.string().optional(),
   /** Names only. */
   files: z.array(z.string()).optional(),
+  /** It stands in the channel, not in the thread, and the question does not reply to it. */
+  around: z.literal(true).optional(),
 });
 
 /** What the holder of a lease decided and did, each with a version in `entry-codec.ts`. */

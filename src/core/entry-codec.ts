@@ -42,7 +42,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   incident: { version: 3 },
   incident_state: { version: 1 },
   run_started: { version: 6 },
-  above: { version: 1 },
+  above: { version: 2 },
   assistant: { version: 3 },
   gate: { version: 1 },
   action_proposed: { version: 6 },

@@ -258,15 +258,15 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   if (started.talk?.brief === true) thread.tooMuch = false;
 }
 
-/** Who wrote above led to what follows as those do who write in the thread (`voices`). */
+/** Who wrote above in the thread led to what follows as those do who write there now (`voices`); the channel's small talk did not. */
 export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   const run = thread.runs.get(entry.run);
   if (run === undefined) return;
   run.above = entry;
-  for (const { account, name, text, attached = "" } of entry.messages) {
+  for (const { account, name, text, attached = "", around } of entry.messages) {
     thread.requestTokens += estimateTokens(text + attached);
     if (account === undefined) continue;
-    applyVoice(thread, account, entry);
+    if (around !== true) applyVoice(thread, account, entry);
     applyName(thread, { actor: { account, name } });
   }
 }

@@ -120,6 +120,20 @@ describe("what stands above the question", () => {
     expect(JSON.stringify(kept).length).toBeLessThan(60_000);
   });
 
+  test("lets who only wrote in the channel before approve: they had no part in it", async () => {
+    const act = fakeTool({ name: "act", effect: "destructive" });
+    const stage = await above(
+      { messages: [message(2, { text: "morning all, coffee?", around: true })] },
+      [{ calls: [call("act", "db")] }, OK],
+      { tools: [act] },
+    );
+    await stage.ask("restart it");
+    expect(stage.chat.cards()[0]?.approvers).toBe("anyone in this thread except ana");
+    await stage.click("a1", { kind: "approve" }, "test:bob");
+    await stage.settle();
+    expect(act.runs).toEqual(["db"]);
+  });
+
   test("lets nobody approve alone what the model took from their words", async () => {
     const act = fakeTool({ name: "act", effect: "destructive" });
     const stage = await above(

@@ -91,7 +91,12 @@ export function createEarlier(place: Place, parts: EarlierParts) {
       const kept = newestOf(above, room, !isRoot);
       const told = [...first, ...kept, answered, question].filter((each) => each !== undefined);
       if (post !== undefined && oldest === undefined) found.push(titleOf(post, told));
-      found.push(...told.flatMap((each) => messageOf(each, asked, parts)));
+      const around = new Set(isRoot ? kept.filter((each) => each.id !== referred?.id) : []);
+      const asRead = (each: Single) =>
+        messageOf(each, asked, parts).map((message) =>
+          around.has(each) ? { ...message, around: true as const } : message,
+        );
+      found.push(...told.flatMap(asRead));
       // Without the permission Discord gives an empty list.
       if (answer.length === 0 && first.length === 0) return { why: NO_HISTORY };
       return kept.length < above.length ? { older: true } : undefined;

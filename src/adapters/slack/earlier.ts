@@ -44,10 +44,16 @@ export function createEarlier(place: Place, parts: EarlierParts) {
         const kept = newestOf(above, most, isThread);
         isOlder = kept.length < above.length;
         const question = spoken.filter(({ ts }) => ts === latest);
-        found.push(...(await messagesOf([...kept, ...question], latest, parts)));
+        const told = await messagesOf([...kept, ...question], latest, parts);
+        found.push(...(isThread ? told : told.map((each) => aroundOf(each, latest))));
       }
       return isOlder ? { older: true } : undefined;
     });
+}
+
+/** The question itself is told with what it forwards. */
+function aroundOf(message: EarlierMessage, asked: string): EarlierMessage {
+  return message.id === `msg:${asked}` ? message : { ...message, around: true };
 }
 
 interface Reading {

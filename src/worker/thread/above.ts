@@ -55,7 +55,7 @@ type Message = Above["messages"][number];
 
 async function encoded(
   { parts }: ThreadContext,
-  { id, at, name, account, text, attached, files = [] }: EarlierMessage,
+  { id, at, name, account, text, attached, files = [], around }: EarlierMessage,
 ): Promise<Message> {
   const { aside, encode } = parts.encoder;
   const taken = async (raw: string) =>
@@ -68,6 +68,7 @@ async function encoded(
     text: await taken(text),
     ...(attached !== undefined && { attached: await taken(attached) }),
     ...(files.length > 0 && { files: files.map((file) => encode(headOf(file, 200))) }),
+    ...(around && { around }),
   };
 }
 
