@@ -175,12 +175,7 @@ async function loadTools(
     const toolForms = createToolForms(journal);
     const secrets = openSecrets(config, journal);
     const team = { forms: () => toolForms, secrets: () => secrets };
-    const toolset = await loadToolset(config, {
-      ...lent,
-      ...team,
-      launch: createLaunch(),
-      platforms: config.platforms,
-    });
+    const toolset = await loadToolset(config, { ...lent, ...team, launch: createLaunch() });
     logWarnings(log, toolset);
     return toolset;
   } catch (error) {

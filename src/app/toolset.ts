@@ -47,7 +47,7 @@ export interface Toolset extends Skills {
  */
 export async function loadToolset(
   config: Config,
-  lent: Partial<Omit<ToolParts, "skills" | "variable" | "warn">> = {},
+  lent: Partial<Omit<ToolParts, "skills" | "variable" | "warn" | "platforms">> = {},
 ): Promise<Toolset> {
   const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
@@ -57,7 +57,7 @@ export async function loadToolset(
   const anyVariable = (name: string) => config.variable(name);
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(encode(text));
-  const parts = { ...lent, skills, variable, anyVariable, warn };
+  const parts = { ...lent, platforms: config.platforms, skills, variable, anyVariable, warn };
   const fixed = await createTools(values, parts);
   const live = await openLiveTools(values, parts);
   await refresh(fixed, live);

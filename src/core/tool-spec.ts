@@ -31,6 +31,13 @@ export const USE_TOOL_SPEC: ToolSpec = {
 /** The tool that `approvals` runs: its result is said as an answer, whose links can be followed, and not shown as output. */
 export const APPROVAL_LIST = "approval_list";
 
+/** What the tools that record an incident did, in a word. The incident's card shows the record. */
+export const RECORDED: Readonly<Record<string, string>> = {
+  incident_open: "Opened",
+  incident_update: "Updated",
+  incident_resolve: "Resolved",
+};
+
 /** The name by which a model says nothing where people write to each other: no tool of people's, and never run. */
 export const STAY_SILENT = "stay_silent";
 

@@ -1,14 +1,14 @@
 import { type Action, askedCall } from "./action.ts";
 import type { Actor, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
-import { APPROVAL_LIST } from "../core/tool-spec.ts";
+import { APPROVAL_LIST, RECORDED } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
 import { callName, entryId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { sideBudget } from "./side-run.ts";
-import { type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
+import { type Call, type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
 import type { RunParts } from "./surroundings.ts";
 
 type RunEnded = Draft<"run_ended">;
@@ -183,15 +183,26 @@ export function runEndedDraft(
  * Every call has its result and no model is asked: the results are the answer, or a Stop was. `written`: what the model had
  * written by then.
  */
-export function endDraft(run: Run, written = ""): RunEnded {
+export function endDraft(run: Run, thread: Thread, written = ""): RunEnded {
   const { calls, stopped, modelRun } = run;
   const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
   if (stopped && (!ok || modelRun !== undefined)) {
     return runEndedDraft(run, "cancelled", phrases.stoppedRun(run, written.trim()));
   }
   const [only] = calls.size === 1 && ok && modelRun === undefined ? calls.values() : [];
-  const words = only?.tool === APPROVAL_LIST ? only.finished?.text : undefined;
+  const words = only && wordsFor(only, thread);
   return runEndedDraft(run, ok ? "completed" : "failed", words);
+}
+
+/** What is said in place of the result of a call that people gave: its card says the rest. */
+function wordsFor({ tool, started, finished }: Call, { incidents }: Thread): string | undefined {
+  if (tool === APPROVAL_LIST) return finished?.text;
+  const did = RECORDED[tool];
+  const told = [...incidents.values()].filter(({ state }) => state.seq > (started?.seq ?? 0));
+  const [{ state } = {}] = told.length === 1 ? told : [];
+  return did === undefined || state === undefined
+    ? undefined
+    : phrases.recorded(did, state.incident);
 }
 
 export type Above = Omit<Draft<"above">, "id" | "kind" | "run">;
@@ -212,6 +223,7 @@ export type ModelFacts =
 export function modelDrafts(
   run: Run,
   facts: ModelFacts,
+  thread: Thread,
 ): [Draft<"assistant" | "run_ended">] | undefined {
   if (facts.kind === "turn") {
     const name = run.started.run;
@@ -221,7 +233,7 @@ export function modelDrafts(
   if (run.ended !== undefined) return undefined;
   // Cut by a Stop it ends with what it had written; by a shutdown it does not end.
   if (facts.kind === "cut") {
-    return run.stopped && run.open.size === 0 ? [endDraft(run, facts.written)] : undefined;
+    return run.stopped && run.open.size === 0 ? [endDraft(run, thread, facts.written)] : undefined;
   }
   if (run.stopped) return undefined;
   // Within a run the prefix stays the same bytes.

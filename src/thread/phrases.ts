@@ -92,6 +92,11 @@ export function stoppedRun(run: Run, written: string): string {
   ].join("\n\n");
 }
 
+/** A record was changed that has a card in the thread. */
+export function recorded(did: string, incident: string): string {
+  return `${did} ${incident}: its card shows it.`;
+}
+
 /** Why a card was closed that a message had asked for. */
 export const closings = {
   edited: "edited the message that asked for it",

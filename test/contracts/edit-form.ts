@@ -68,6 +68,7 @@ const CASES = (pid: number): Case[] => [
   ["incident_resolve", { id: "inc-1" }, ["cause", "a cause"], { cause: "a cause" }],
   ["incident_search", { text: "web" }, ["limit", "3"], { limit: 3 }],
   ["incident_get", { id: "inc-1" }, ["id", "inc-2"], { id: "inc-2" }],
+  ["mirror", { to: "slack:T1:C1" }, ["to", "slack:T1:C2"], { to: "slack:T1:C2" }],
   ["cost_per_day", {}, ["days", "3"], { days: 3 }],
   ["freeze", { what: "prod", until: "2h" }, ["what", "staging"], { what: "staging" }],
   ["unfreeze", { what: "prod" }, ["what", "staging"], { what: "staging" }],
@@ -82,6 +83,7 @@ const NEVER_EDITED = new Set([
   "freeze_list",
   "host_overview",
   "host_ports",
+  "unmirror",
 ]);
 
 /** What only this tool's card says: an action's id may also stand in a digest. */

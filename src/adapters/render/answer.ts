@@ -98,7 +98,10 @@ function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptio
   return {
     blocks: [
       ...(isStatusShown ? signed(answer, first) : first),
-      ...results.flatMap(({ blocks }) => blocks),
+      // Words that stand for what went well are all of it.
+      ...(words !== undefined && answer.status === "completed" ? [] : results).flatMap(
+        ({ blocks }) => blocks,
+      ),
     ],
     buttons: [...results.flatMap(({ buttons }) => buttons), ...offerButtons(answer)],
   };

@@ -115,12 +115,9 @@ describe("a message in a chat", () => {
     expect(linesOf(shown.blocks)[1]).toBe(`code: ${long.trimEnd()}`);
   });
 
-  test("a command's answer in words has its results as lines, and a failure says so once", async () => {
+  test("a command's answer in words stands for its results, and a failure says so once", async () => {
     const words = { ...answerOf("r1", "output"), text: "All tools: …" };
-    expect(linesOf((await renderOutgoing(words, none)).blocks)).toEqual([
-      "text: All tools: …",
-      "line: ✓ http_check url=http://a/ · 34 ms",
-    ]);
+    expect(linesOf((await renderOutgoing(words, none)).blocks)).toEqual(["text: All tools: …"]);
     const failed = { ...answerOf("r1", ""), results: [], status: "failed" as const };
     expect(linesOf((await renderOutgoing(failed, none)).blocks)).toEqual(["text: ✗ failed"]);
   });
