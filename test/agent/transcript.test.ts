@@ -60,7 +60,7 @@ describe("whatever people, models and tools do", () => {
     () => {
       fc.assert(
         fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, hasCard)),
-        { numRuns: 3_000 },
+        { numRuns: 2_000 },
       );
     },
     TIMEOUT_MS,
