@@ -3,7 +3,7 @@ import { casesOf, runCases, someCases } from "./campaign.ts";
 import type { Fault } from "./world.ts";
 
 /** Of about 1 000 pairs of an attack and a way; `npm run chaos` plays 30 000 of them, with `--short` some hundreds. */
-const CASES = 60;
+const CASES = 120;
 const TIMEOUT_MS = 180_000;
 
 test(
