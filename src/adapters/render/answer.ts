@@ -87,7 +87,13 @@ function cut(
 function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptions): Rendered {
   const words = answer.text?.trimEnd();
   const isFull = words === undefined && !answer.isModelRun;
-  const results = answer.results.map((result) => renderResult(result, isFull, options));
+  // Words stand for what went well, and has no more to show.
+  const isWhole = words !== undefined && answer.status === "completed";
+  const isSaid = ({ outcome, artifacts }: CallResult) =>
+    isWhole && outcome === "ok" && artifacts.length === 0;
+  const results = answer.results
+    .filter((result) => !isSaid(result))
+    .map((result) => renderResult(result, isFull, options));
   // What failed says so itself; a Stop is told whatever the calls came to.
   const isTold =
     answer.status === "failed" && answer.results.some(({ outcome }) => outcome !== "ok");
@@ -98,10 +104,7 @@ function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptio
   return {
     blocks: [
       ...(isStatusShown ? signed(answer, first) : first),
-      // Words that stand for what went well are all of it.
-      ...(words !== undefined && answer.status === "completed" ? [] : results).flatMap(
-        ({ blocks }) => blocks,
-      ),
+      ...results.flatMap(({ blocks }) => blocks),
     ],
     buttons: [...results.flatMap(({ buttons }) => buttons), ...offerButtons(answer)],
   };
