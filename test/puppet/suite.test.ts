@@ -3,13 +3,15 @@ import { casesOf, runCases, someCases } from "./campaign.ts";
 import type { Fault } from "./world.ts";
 
 /** Of about 1 000 pairs of an attack and a way; `npm run chaos` plays 30 000 of them, with `--short` some hundreds. */
-const CASES = 120;
+const CASES = 64;
+/** Draws every way at least once in so few. */
+const SEED = 36;
 const TIMEOUT_MS = 180_000;
 
 test(
   "an attacker whose every word the model obeys gets no effect, no secret, no ping and no connection",
   async () => {
-    const report = await runCases(casesOf(CASES, 1));
+    const report = await runCases(casesOf(CASES, SEED));
     expect(report.failures).toEqual([]);
     expect(report).toMatchObject({
       cases: CASES,
