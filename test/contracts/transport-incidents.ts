@@ -50,7 +50,7 @@ export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface):
     const hard = 'rolled "back" to \\1.41, see https://evil.test @everyone';
     await at().fill(key, crowd ? "bob" : "ana", { label: "Update…", action: id }, { impact: hard });
     await until(async () => (await ledger.get(id, viewer)).impact === hard);
-    await shows(key, "Updated inc-");
+    await shows(key, /Updated inc-[\w-]+: its card shows it/);
 
     // Another process shows the same card.
     await first.end();
