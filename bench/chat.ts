@@ -1,18 +1,24 @@
 import { parseArgs } from "node:util";
 import { RedisServer } from "../test/fakes/redis-server.ts";
 import { runTrials, type TrialPlan, type TrialReport } from "../test/trials/trials.ts";
+import { PLANTED } from "../test/trials/planted.ts";
 import { runWeather, type WeatherPlan } from "../test/trials/weather.ts";
 import { burst, type Load, type Loaded, measureLoad, spaced } from "./chat/load.ts";
 
 const USAGE = `Usage: npm run bench -- chat [options]
   --trials N   mentions at least in the trials on each store, and in bad weather on both platforms (1000; 0: no trials)
   --no-load    only the trials
+  --planted    at last the trial in bad weather with each planted fault, which it must see
   --seed S     who writes what and when processes die (default: drawn from the clock)
 `;
+
+const SLOW_DISK = import.meta.resolve("./chat/slow-disk.ts");
 
 /** The floor last, so that it does not have the machine's best minute. */
 const PROGRAMS = {
   "ours, SQLite": (load: Load, thinkMs: number) => measureLoad("ours", load, { thinkMs }),
+  "ours, slow disk": (load: Load, thinkMs: number) =>
+    measureLoad("ours", load, { env: { NODE_OPTIONS: `--import=${SLOW_DISK}` }, thinkMs }),
   async "ours, Redis"(load: Load, thinkMs: number) {
     const redis = await RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
     try {
@@ -63,6 +69,7 @@ export async function printChat(args: readonly string[]): Promise<number> {
       trials: { type: "string", default: "1000" },
       load: { type: "boolean", default: true },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      planted: { type: "boolean", default: false },
     },
   });
   const [mentions, seed] = [Number(values.trials), Number(values.seed)];
@@ -80,11 +87,13 @@ export async function printChat(args: readonly string[]): Promise<number> {
     for (const [name, loaded] of await printLoad(slow, spaced, 800))
       failed += printPromises(name, loaded, { statuses: Infinity });
   }
-  if (mentions === 0) return failed === 0 ? 0 : 1;
-  for (const store of ["SQLite", "Redis"] as const) {
-    failed += await printTrials({ mentions, store, seed, pace: 8 });
+  if (mentions > 0) {
+    for (const store of ["SQLite", "Redis"] as const) {
+      failed += await printTrials({ mentions, store, seed, pace: 8 });
+    }
+    failed += await printWeather({ mentions, seed, pace: 8 });
   }
-  failed += await printWeather({ mentions, seed, pace: 8 });
+  if (values.planted) failed += await printPlanted(seed);
   return failed === 0 ? 0 : 1;
 }
 
@@ -175,6 +184,19 @@ async function printWeather(plan: WeatherPlan): Promise<number> {
   for (const failure of failures) print(`FAILED ${failure}`);
   if (failures.length === 0) print("nothing is lost, doubled or stuck");
   return failures.length;
+}
+
+/** The number of faults that the trial does not see as what they are. */
+async function printPlanted(seed: number): Promise<number> {
+  print("\nbad weather on a program with a planted fault");
+  let unseen = 0;
+  for (const [planted, { shows }] of Object.entries(PLANTED)) {
+    const { failures } = await runWeather({ mentions: 60, seed, pace: 8, planted });
+    const proof = failures.find((failure) => shows.test(failure));
+    if (proof === undefined) unseen += 1;
+    print(`${planted}: ${proof ?? `NOT SEEN (said: ${failures.join("; ")})`}`);
+  }
+  return unseen;
 }
 
 function* trialLines(report: TrialReport): Iterable<string> {

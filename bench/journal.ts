@@ -6,6 +6,7 @@ import type { JournalKey } from "../src/core/journal-key.ts";
 import { fold } from "../src/thread/fold.ts";
 import { Thread } from "../src/thread/state.ts";
 import type { Journal } from "../src/journal/journal.ts";
+import { openMemoryJournal } from "../test/fakes/memory-journal.ts";
 import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
 import { decide } from "../src/thread/decide.ts";
 
@@ -31,8 +32,8 @@ interface Stage {
 
 async function open(where: "memory" | "file"): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "wk-bench-"));
-  const path = where === "memory" ? ":memory:" : join(folder, "bench.db");
-  const journal = await openSqliteJournal({ path });
+  const path = join(folder, "bench.db");
+  const journal = where === "memory" ? openMemoryJournal() : await openSqliteJournal({ path });
   return {
     journal,
     path,

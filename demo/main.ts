@@ -60,7 +60,7 @@ async function run(args: readonly string[], input?: string): Promise<Ended> {
       SHOP_URL: shop.url,
       MODEL: "openai-compatible/recorded",
       OPENAI_BASE_URL: model.url,
-      LOG_LEVEL: "warn",
+      LOG_LEVEL: "error",
     },
     stdio: input === undefined ? "inherit" : "pipe",
   });

@@ -18,7 +18,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   team: ["core", "journal"],
   incidents: ["core", "journal"],
   charts: [],
-  models: ["core", "security"],
+  models: ["core", "security", "net/fetch.ts"],
   "models/providers": ["core", "models"],
   "models/load.ts": ["core", "models", "models/providers"],
   approvals: ["core", "thread"],
@@ -46,7 +46,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],
   "adapters/render": ["core", "security", "adapters"],
-  "adapters/shared": ["core", "security", "adapters", "adapters/render"],
+  "adapters/shared": ["core", "security", "net/fetch.ts", "adapters", "adapters/render"],
   "adapters/*": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
   "adapters/platforms.ts": ["core", "adapters", "adapters/*"],
   commands: ["core", "incidents", "models/load.ts", "thread", "tools"],
@@ -59,7 +59,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "adapters",
     "adapters/render/phrases.ts",
   ],
-  worker: ["core", "journal"],
+  worker: ["core", "journal", "wakeups"],
   "worker/thread": [
     "core",
     "security",
@@ -125,13 +125,8 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   "node:cluster": [],
   "node:inspector": [],
   getBuiltinModule: [],
-  // The clients of model providers and the files of chat platforms, which are no tool's business.
-  fetch: [
-    ...NETWORK,
-    "models/fetch-guard.ts",
-    "adapters/shared/inbound-files.ts",
-    "adapters/slack/response-url.ts",
-  ],
+  // Of a name other than these: who may import `net/fetch.ts` is in the table above.
+  fetch: NETWORK,
   WebSocket: ["adapters/discord/examine.ts"],
   EventSource: [],
 };

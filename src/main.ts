@@ -3,17 +3,8 @@ import { EXIT } from "./app/cli/command.ts";
 import { readCommand, usage } from "./app/cli/commands.ts";
 import { BotError, isBotError, messageOf } from "./core/errors.ts";
 
-/** 24: runs TypeScript as it is and has node:sqlite without a flag. */
-const OLDEST_NODE = 24;
-
 /** The program. Everything heavy is imported only once it is known to be needed. */
 async function main(argv: readonly string[]): Promise<number> {
-  if (Number(process.versions.node.split(".")[0]) < OLDEST_NODE) {
-    throw new BotError(
-      "NODE_TOO_OLD",
-      `Node ${process.versions.node} is too old, ${OLDEST_NODE} is needed. On Linux \`npm ci\` brings it and \`npm start\` uses it.`,
-    );
-  }
   const found = readCommand(argv);
   if (found === "help" || found === "version") {
     process.stdout.write(`${found === "help" ? usage() : await version()}\n`);
@@ -57,7 +48,7 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
-  const isUsage = isBotError(error, "USAGE", "CONFIG_INVALID", "THREAD_UNKNOWN", "NODE_TOO_OLD");
+  const isUsage = isBotError(error, "USAGE", "CONFIG_INVALID", "THREAD_UNKNOWN");
   if (!isBotError(error)) process.stderr.write(`${error instanceof Error ? error.stack : ""}\n`);
   process.exitCode = isUsage ? EXIT.usage : EXIT.failed;
 }

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { COMPILE_CACHE } from "./fakes/program.ts";
 
 /** Installs the Debian packages whose program is not on the search path, as root or in CI; else says what to do. */
 export function install(packages: Readonly<Record<string, string>>): void {
@@ -22,5 +23,7 @@ export function install(packages: Readonly<Record<string, string>>): void {
 
 /** What \`npm test\` needs beside npm. */
 export function setup(): void {
+  // For the threads that tests start, as programs have one: else each compiles its sources again.
+  process.env["NODE_COMPILE_CACHE"] ??= COMPILE_CACHE;
   install({ "redis-server": "redis-server" });
 }

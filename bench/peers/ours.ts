@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
-import type { Adapter, View } from "../../src/adapters/adapter.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import type { View } from "../../src/adapters/view.ts";
+import { UNSEEN } from "../../src/app/unseen.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { approvalPolicy } from "../../src/config/policy.ts";
 import { hashTerms } from "../../src/core/run-terms.ts";
@@ -12,6 +14,7 @@ import type { Actor, Entry } from "../../src/core/entry.ts";
 import { encodeDraft } from "../../src/core/entry-codec.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
+import { openMemoryJournal } from "../../test/fakes/memory-journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import type { Model } from "../../src/models/model.ts";
 import { toolSpec } from "../../src/tools/input-schema.ts";
@@ -35,8 +38,8 @@ const FIXED_BYTES = 4 * 8;
  */
 export async function openOurs(world: World, where: "memory" | "file"): Promise<Peer> {
   const folder = mkdtempSync(join(tmpdir(), "wk-bench-"));
-  const path = where === "memory" ? ":memory:" : join(folder, "ours.db");
-  const journal = await openSqliteJournal({ path });
+  const path = join(folder, "ours.db");
+  const journal = where === "memory" ? openMemoryJournal() : await openSqliteJournal({ path });
   const shared = partsOf(journal, toolsOf(world));
   let names = 0;
   const person = (): Actor => ({ account: `bench:p${++names}`, name: `p${names}` });
@@ -167,16 +170,11 @@ const PEOPLE = {
 
 function viewOf(onAnswer: (text: string) => void): () => View {
   const view: View = {
-    progress() {},
+    ...UNSEEN,
     async post(message) {
       if (message.kind === "answer") onAnswer(message.text ?? "");
       return "m";
     },
-    postPrivately: async () => "m",
-    async updateNotice() {},
-    postCard: async () => "m",
-    async updateCard() {},
-    async delete() {},
   };
   return () => view;
 }
@@ -202,7 +200,9 @@ function modelOf(script: Script): Model {
 /** What the store's rows of the thread's entries hold, without its indexes and page headers. */
 async function storedBytes(journal: Journal, key: JournalKey): Promise<number> {
   const entries = (await journal.read(key)) as Entry[];
-  const rows = entries.map(({ seq: _seq, at: _at, ...draft }) => encodeDraft(draft));
+  const rows = entries.map(({ seq: _seq, at: _at, head: _head, ...draft }) =>
+    encodeDraft(draft, "tuple"),
+  );
   return rows.reduce(
     (sum, { id, kind, body }) => sum + FIXED_BYTES + bytesOf(id) + bytesOf(kind) + bytesOf(body),
     0,

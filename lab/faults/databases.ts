@@ -29,13 +29,19 @@ function sessions(
     },
     async mend(lab) {
       await lab.end(fault.name);
-      // The server notices that a session's client is gone only when it next writes to it.
-      const admin = await openPostgres(lab.state.ports["postgres"] ?? 0, "postgres");
-      await admin.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
-        [FAULTY_NAME],
-      );
-      await admin.end();
+      // Until idle sessions have noticed that their client is gone, there may be no room for one more.
+      await lab.until(`the end of ${fault.name}`, async () => {
+        const admin = await openPostgres(lab.state.ports["postgres"] ?? 0, "postgres").catch(
+          () => undefined,
+        );
+        // A session that works notices only when it next writes to its client.
+        await admin?.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+          [FAULTY_NAME],
+        );
+        await admin?.end();
+        return admin !== undefined;
+      });
     },
   };
 }

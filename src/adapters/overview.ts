@@ -1,3 +1,5 @@
+import type { JournalKey } from "../core/journal-key.ts";
+
 /** An incident that nobody has resolved, as one line tells of it. */
 export interface OpenIncident {
   id: string;
@@ -5,6 +7,7 @@ export interface OpenIncident {
   severity: string | undefined;
   /** Ms since 1970. */
   startedAt: number;
+  thread: JournalKey | undefined;
   /** Its thread's address. */
   link: string | undefined;
 }

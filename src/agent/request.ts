@@ -1,3 +1,4 @@
+import type { FileRef } from "../core/entry.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ModelRun } from "../thread/model-run.ts";
@@ -7,7 +8,11 @@ import { requestHash, type TranscriptTurn, type Transcript, turnsOf } from "./tr
 /** A request as the journal gives it, before its files are read. */
 export interface RequestContext {
   request: Omit<ModelRequest, "turns">;
-  turns: TranscriptTurn[];
+  turns: readonly TranscriptTurn[];
+  /** What the turns show besides text. */
+  files: readonly FileRef[];
+  /** How long the turns are as JSON. */
+  chars: number;
   seen: number;
   /** SHA-256 over its prefix, its turns and whether tools may be called, hexadecimal. */
   hash: string;
@@ -26,10 +31,14 @@ export function requestOf(
   const transcript = toldAs(whole, run, telling);
   const toolChoice = modelRun.toolsOff === undefined ? "auto" : "none";
   const { system, tools, maxOutputTokens } = terms;
+  const shown = turnsOf(transcript);
+  const { turns, files, chars } = shown;
   return {
     request: { system, tools, toolChoice, maxOutputTokens },
-    turns: turnsOf(transcript),
+    turns,
+    files,
+    chars,
     seen: whole.last,
-    hash: requestHash(transcript, `${terms.prefix} ${toolChoice}`),
+    hash: requestHash(shown, `${terms.prefix} ${toolChoice}`),
   };
 }

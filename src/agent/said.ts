@@ -20,7 +20,7 @@ interface Line {
   /** It was said to somebody else, so it is quoted whoever asks. */
   aside: boolean;
   /** A bot wrote it: whoever asks, it is output. */
-  isApps: boolean;
+  isFromApp: boolean;
 }
 
 export type Kept = Part | Line;
@@ -41,7 +41,7 @@ export function said(
   }: { of?: string; isEdit?: boolean; aside?: boolean } = {},
 ): Kept[] {
   const { at, actor, files = [], unread = [] } = message;
-  const isApps = message.app === true;
+  const isFromApp = message.app === true;
   const time = isoUtc(at, "minute");
   const missing = unread.map(({ name, why }) => `(file ${name} not read: ${why})`);
   const text = [message.text, ...missing].filter((line) => line !== "").join("\n");
@@ -49,11 +49,11 @@ export function said(
     kind: "line",
     of,
     by: actor.account,
-    head: `${time}Z ${nameLabel(actor)}${isApps ? APP : ""}${isEdit ? ", edited" : ""}`,
+    head: `${time}Z ${nameLabel(actor)}${isFromApp ? APP : ""}${isEdit ? ", edited" : ""}`,
     text: indented(cleanText(text)),
-    quoted: aside || isApps,
+    quoted: aside || isFromApp,
     aside,
-    isApps,
+    isFromApp,
   };
   return [line, ...files.map((file): Part => ({ kind: "file", file }))];
 }
@@ -112,15 +112,15 @@ function indented(text: string): string {
 export function shownParts(parts: readonly Kept[]): Part[] {
   return parts.map((part) => {
     if (part.kind !== "line") return part;
-    const { head, text, quoted, isApps } = part;
-    const mark = isApps ? OUTPUT : quoted ? QUOTED : "";
+    const { head, text, quoted, isFromApp } = part;
+    const mark = isFromApp ? OUTPUT : quoted ? QUOTED : "";
     return { kind: "text", text: `[${head}${mark}] ${text}` };
   });
 }
 
 /** The parts with the lines of everybody else quoted; the same list when nothing changes. */
 export function quotedBut(parts: readonly Kept[], instructs: ReadonlySet<string>): readonly Kept[] {
-  const isQuoted = ({ aside, by, isApps }: Line) => aside || isApps || !instructs.has(by);
+  const isQuoted = ({ aside, by, isFromApp }: Line) => aside || isFromApp || !instructs.has(by);
   if (parts.every((part) => part.kind !== "line" || part.quoted === isQuoted(part))) return parts;
   return parts.map((part) => (part.kind === "line" ? { ...part, quoted: isQuoted(part) } : part));
 }

@@ -2,6 +2,7 @@ import { citationOf } from "../thread/entry-ids.ts";
 import type { Entry } from "../core/entry.ts";
 import { note } from "./said.ts";
 import {
+  copyShown,
   type Item,
   push,
   type Result,
@@ -19,7 +20,7 @@ const WAITS = "No result yet: it is still looked at, waits for people, or runs."
 
 /** A side run is told the thread as it stands: calls without a result say so, and what was said to it comes last. */
 export function beginSide(whole: Transcript, { run, answers, talk }: Entry<"run_started">): void {
-  const { turns, open, queue, cards, told } = whole;
+  const { turns, shown, open, queue, cards, told } = whole;
   const own = queue.filter(({ id }) => answers.includes(id));
   whole.queue = queue.filter(({ id }) => !answers.includes(id));
   const results = open.map(({ call, id, result }): Result => {
@@ -32,6 +33,7 @@ export function beginSide(whole: Transcript, { run, answers, talk }: Entry<"run_
   const beside: Item = { seq: 0, id: "", turns: [{ role: "user", content: [note(BESIDE)] }] };
   const transcript = Object.assign(new Transcript(), whole, {
     turns: [...turns],
+    shown: copyShown(shown),
     queue: [...[...words, beside].map((item) => ({ ...item, isBeside: true as const })), ...own],
     open: [],
     told: new Map(told),

@@ -29,8 +29,19 @@ export interface TranscriptRun {
   undoes: string | undefined;
   isAgents: boolean;
   /** A bot's message began it. */
-  isApps: boolean;
+  isFromApp: boolean;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
+}
+
+/** Turns as a request has them, and what is known of them all without looking through them. */
+export class ShownTurns {
+  turns: TranscriptTurn[] = [];
+  /** What they show besides text. */
+  files: FileRef[] = [];
+  /** How long they are as JSON. */
+  chars = 0;
+  /** SHA-256 over them, each chained to the one before. */
+  digest = "";
 }
 
 /**
@@ -40,6 +51,8 @@ export interface TranscriptRun {
 export class Transcript {
   last = 0;
   turns: KeptTurn[] = [];
+  /** The same as requests show them. */
+  shown = new ShownTurns();
   /** What no request has held yet, in order; it stands after the results of the turn that is open. */
   queue: Item[] = [];
   /** Posts of messages that were taken away: the next run is not told them. */
@@ -65,8 +78,6 @@ export class Transcript {
   readonly posted = new Set<string>();
   /** The message up to which what stands in the chat was read. */
   readTo: string | undefined;
-  /** SHA-256 over the turns, each chained to the one before. */
-  digest = "";
 }
 
 /** What a request has yet to hold: what somebody said, a word of the program's, or what a side run was told and said. */
@@ -87,19 +98,32 @@ export interface Side {
 }
 
 /** The turns of a request made now: everything so far. */
-export function turnsOf({ turns, queue }: Transcript): TranscriptTurn[] {
-  return [...turns, ...turnsIn(queue)].map(asShown);
+export function turnsOf({ shown, queue }: Transcript): ShownTurns {
+  const turns = copyShown(shown);
+  for (const turn of turnsIn(queue)) show(turns, turn);
+  return turns;
 }
 
-/** SHA-256, hexadecimal, over the turns of a request made now and what else it says; files count by their ids. */
-export function requestHash({ digest, queue }: Transcript, rest: string): string {
-  return chain(
-    turnsIn(queue).reduce((hashed, turn) => chain(hashed, asShown(turn)), digest),
-    rest,
-  );
+/** SHA-256, hexadecimal, over a request's turns and what else it says; files count by their ids. */
+export function requestHash({ digest }: ShownTurns, rest: string): string {
+  return chain(digest, JSON.stringify(rest));
 }
 
-export function filesOf(turn: TranscriptTurn): readonly FileRef[] {
+export function copyShown(shown: ShownTurns): ShownTurns {
+  const { turns, files } = shown;
+  return Object.assign(new ShownTurns(), shown, { turns: [...turns], files: [...files] });
+}
+
+function show(shown: ShownTurns, turn: KeptTurn): void {
+  const told = asShown(turn);
+  const json = JSON.stringify(told);
+  shown.turns.push(told);
+  shown.files.push(...filesOf(told));
+  shown.chars += json.length;
+  shown.digest = chain(shown.digest, json);
+}
+
+function filesOf(turn: TranscriptTurn): readonly FileRef[] {
   if (turn.role === "assistant") return [];
   if (turn.role === "tool") return turn.results.flatMap(({ files }) => files);
   return turn.content.flatMap((part) => (part.kind === "file" ? [part.file] : []));
@@ -121,18 +145,18 @@ export function turnsIn(items: readonly Item[]): KeptTurn[] {
   return turns;
 }
 
-function chain(digest: string, next: TranscriptTurn | string): string {
-  return hash("sha256", digest + JSON.stringify(next), "hex");
+function chain(digest: string, json: string): string {
+  return hash("sha256", digest + json, "hex");
 }
 
 export function push(transcript: Transcript, turn: KeptTurn): void {
   transcript.turns.push(turn);
-  transcript.digest = chain(transcript.digest, asShown(turn));
+  show(transcript.shown, turn);
 }
 
 export function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
   transcript.turns = [];
-  transcript.digest = "";
+  transcript.shown = new ShownTurns();
   for (const turn of turns) push(transcript, turn);
 }
 
@@ -143,7 +167,7 @@ export function transcriptOf(whole: Transcript, run: string): Transcript {
 
 /** Leaves what people said and what they were answered. */
 export function shorten(transcript: Transcript, answers: readonly string[]): void {
-  transcript.told.clear();
+  transcript.told = new Map();
   replace(transcript, shortened(transcript.turns));
   transcript.queue = transcript.queue.map((item) =>
     answers.includes(item.id) ? item : { ...item, turns: shortened(item.turns) },

@@ -3,12 +3,10 @@ import { list, linesOf } from "../adapters/shared/outlook-lines.ts";
 import { lively, type OutlookParts } from "../adapters/shared/outlook.ts";
 import { approvalsText } from "../commands/answers.ts";
 import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
-import { inPages } from "../core/pages.ts";
 import type { Journal } from "../journal/journal.ts";
-import { fold } from "../thread/fold.ts";
-import { Thread } from "../thread/state.ts";
 import type { Approvals } from "../tools/integration.ts";
 import type { Asker } from "../tools/tool.ts";
+import { homeOf, threadAt } from "./thread-places.ts";
 
 /** As long as an action may wait. */
 const DAYS = 7;
@@ -26,21 +24,18 @@ export interface ApprovalParts {
  * public ones of the asker's tenants, and those of the same private place.
  */
 export function createApprovals({ journal, queries, adapters, frozen }: ApprovalParts): Approvals {
-  const adapterOf = (key: string) => adapters.get(key.slice(0, key.indexOf(":")));
+  const adapterOf = (key: string) => adapters.get(transportOf(key));
   const { items } = linesOf({
     link: (key) => adapterOf(key)?.link(key),
     placeName: async (key) => adapterOf(key)?.placeName?.(key),
   });
 
-  async function own(key: JournalKey): Promise<string> {
-    const thread = new Thread();
-    for await (const page of inPages(await journal.read(key))) fold(thread, page);
-    return approvalsText(thread, frozen?.());
-  }
-
   /** Undefined: they may not look at others, or nothing waits there. */
-  async function others({ key, account, ...asker }: Asker): Promise<string | undefined> {
-    if ((await adapterOf(account)?.people.membership(account, key)) !== "member") return undefined;
+  async function others(
+    { key, account, ...asker }: Asker,
+    home: JournalKey,
+  ): Promise<string | undefined> {
+    if ((await adapterOf(home)?.people.membership(account, home)) !== "member") return undefined;
     const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
     const theirs = tenants === "all" ? [transportOf(key)] : tenants;
     const prefixes = theirs.map((tenant) => `${tenant}:`);
@@ -61,10 +56,12 @@ export function createApprovals({ journal, queries, adapters, frozen }: Approval
 
   return {
     async list(asker) {
-      const [here, elsewhere] = await Promise.all([
-        own(asker.key),
-        others(asker).catch(() => "Other threads can't be looked at now."),
-      ]);
+      const thread = await threadAt(journal, asker.key);
+      const home = homeOf(thread, asker.key, asker.account);
+      const here = approvalsText(thread, frozen?.());
+      const elsewhere = await others(asker, home).catch(
+        () => "Other threads can't be looked at now.",
+      );
       return [here, elsewhere].filter((each) => each !== undefined).join("\n\n");
     },
   };

@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
-import type { Adapter, Inbox, Queries, Tenants } from "../adapters/adapter.ts";
+import type { Adapter, Tenants } from "../adapters/adapter.ts";
+import type { Inbox } from "../adapters/inbox.ts";
+import type { Queries } from "../adapters/queries.ts";
 import type { Overview } from "../adapters/overview.ts";
 import type { Reading } from "../commands/grammar.ts";
 import type { Decision } from "../approvals/policy.ts";
@@ -28,23 +30,25 @@ import type { Approvals, ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
-import type { Wakeups } from "../wakeups/wakeups.ts";
+import { createIntake, type Intake } from "../wakeups/intake.ts";
+import type { Lane, Wakeups } from "../wakeups/wakeups.ts";
 import type { KeyHandler } from "../worker/key-handler.ts";
 import { Thread } from "../thread/state.ts";
 import type { ThreadParts } from "../worker/thread/parts.ts";
 import { decideByRules } from "../worker/thread/permission/permission.ts";
 import { createThreadHandler } from "../worker/thread/thread-handler.ts";
-import { createInbox } from "../worker/thread/inbox.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createOps, tellChannel } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { createWhoIs } from "./whoami.ts";
 import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
-import { createMirroring, routed } from "./mirrors.ts";
+import { createMirroring, routed, viewsOf } from "./mirrors.ts";
 import { createOverview } from "./overview.ts";
+import { followedInbox } from "./pins.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
@@ -69,6 +73,8 @@ interface Forecast {
 /** The joined parts of one process, ready to be driven by an adapter. */
 export interface Bot {
   inbox: Inbox;
+  /** Takes an event, while no work is begun. */
+  receive: Intake["receive"];
   queries: Queries;
   overview: Overview;
   tenants: Tenants;
@@ -126,14 +132,22 @@ interface Lending {
   encode(text: string): string;
   wake(key: JournalKey): void;
   ending: AbortController;
-  config: Pick<Config, "budgets" | "incidentChannels">;
+  config: Config;
   adapters: ReadonlyMap<string, Adapter>;
   approvals(): Approvals;
 }
 
 type Lent = Pick<
   ToolParts,
-  "ledger" | "tokens" | "feedback" | "network" | "stopped" | "freezing" | "mirroring" | "approvals"
+  | "ledger"
+  | "tokens"
+  | "feedback"
+  | "network"
+  | "stopped"
+  | "freezing"
+  | "mirroring"
+  | "approvals"
+  | "whoIs"
 >;
 
 /** What tools use of the program. */
@@ -148,7 +162,8 @@ function lend(
         await tellChannel({ journal, wake }, channel, id, text);
   };
   const ledger = createLedger(journal, encode, { wake, announce });
-  const mirroring = createMirroring(journal, adapters);
+  const mirroring = createMirroring(journal, adapters, config.people);
+  const whoIs = createWhoIs({ journal, adapters, config });
   return {
     ledger: () => ledger,
     tokens: () => ({
@@ -161,6 +176,7 @@ function lend(
     freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
     mirroring: () => mirroring,
     approvals,
+    whoIs: () => whoIs,
   };
 }
 
@@ -210,14 +226,25 @@ function policyOf({ approvals, access, links, people, timezone }: Config) {
 /** How long a press waits for the platform to say who may read its thread. */
 const PLACE_MS = 1_000;
 
-/** Where a thread stands for others to find; one that cannot be looked up now counts as private. */
-function placeIn(adapters: ReadonlyMap<string, Adapter>) {
+/**
+ * Where a thread stands for others to find; one that cannot be looked up now counts as private. Of several places one that is
+ * private makes all of it so.
+ */
+function placeIn(adapters: ReadonlyMap<string, Adapter>, journal: Journal) {
+  const adapterOf = (key: JournalKey) => adapters.get(transportOf(key));
+  async function audienceOf(key: JournalKey): Promise<string | undefined> {
+    const views = adapters.size < 2 ? [] : await viewsOf(journal, key);
+    const ask = async (place: JournalKey) => {
+      const adapter = adapterOf(place);
+      return adapter === undefined ? place : adapter.audience(place);
+    };
+    const [own, ...others] = await Promise.all([key, ...views].map(ask));
+    return others.some((each) => each !== undefined) ? key : own;
+  }
   return async (key: JournalKey) => {
-    const adapter = adapters.get(transportOf(key));
     const unknown = () => key;
-    const asked = adapter?.audience(key).catch(unknown) ?? key;
-    const audience = await atMost(PLACE_MS, Promise.resolve(asked), unknown);
-    return { link: adapter?.link(key), audience };
+    const audience = await atMost(PLACE_MS, audienceOf(key).catch(unknown), unknown);
+    return { link: adapterOf(key)?.link(key), audience };
   };
 }
 
@@ -235,16 +262,16 @@ export async function assemble(
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
-  const [freezes, ending] = [createFreezes(journal), new AbortController()];
+  const [freezes, ending, intake] = [createFreezes(journal), new AbortController(), createIntake()];
   const outgoing = createNetwork({ allow, local });
-  const wake = (key: JournalKey) => wakeups.wake(key);
+  const wake = (key: JournalKey, lane?: Lane) => wakeups.wake(key, 0, lane);
   /** By the first part of the keys of their journals. */
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
   const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
   const lent = lend(held, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
-  const toolbox = createToolbox(config, toolset, { log, encoder, freezes });
+  const toolbox = createToolbox(config, toolset, { log, encoder, freezes, adapters });
   const { tools, run, read, status, frozen } = toolbox;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
@@ -252,8 +279,9 @@ export async function assemble(
     isShared: (kind) => handlers.get(kind)?.isShared !== false,
     served: () => handlers.keys(),
     onError: (error, key) => logTrouble(log, error, key),
+    intake,
   });
-  const [host, exec] = [config.host, createExec({ encoder })];
+  const [host, exec, placeOf] = [config.host, createExec({ encoder }), placeIn(adapters, journal)];
   const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder });
   const threads: ThreadParts = {
     journal,
@@ -261,7 +289,7 @@ export async function assemble(
     ...policyOf(config),
     network: allow,
     freezes,
-    ops: createOps({ journal, channel: config.ops, wake: (key) => wakeups.wake(key) }),
+    ops: createOps({ journal, channel: config.ops, wake }),
     run,
     encoder,
     model: createModels(config),
@@ -273,7 +301,7 @@ export async function assemble(
   };
   const whyNot = whyNotPrepared(dispatcher, encode);
   const worker = createWorker(threads, (key) => handlers.get(transportOf(key)));
-  const inbox = createInbox({ journal, read, encoder, wake, placeOf: placeIn(adapters) });
+  const inbox = followedInbox({ journal, read, encoder, wake, placeOf }, lent.ledger);
   const queries = createQueries(journal, tools, encode, { ...threads, whyNot });
   const entrance = routed({ inbox, queries }, config, journal);
   const started: Stoppable[] = [];
@@ -290,6 +318,7 @@ export async function assemble(
 
   return {
     ...entrance,
+    receive: intake.receive,
     overview,
     tenants: createTenants(journal),
     encode,
@@ -302,9 +331,7 @@ export async function assemble(
         adapters.set(adapter.transport, adapter);
         handlers.set(adapter.transport, createThreadHandler(threads, adapter));
       }
-      started.push(wakeups.start((key) => worker.work(key)));
-      started.push(toolbox.start());
-      started.push(startBeating(journal, config.host, log));
+      started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
       started.push(startWatchdog({ log, atWork: () => worker.atWork(), afterMs: START_MS }));
     },
     stop: () => (stopped ??= stop()),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createTerminal } from "../adapters/terminal/adapter.ts";
+import type { ThreadSummary } from "../adapters/queries.ts";
 import type { Config } from "../config/config.ts";
 import { BotError } from "../core/errors.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
@@ -58,20 +59,30 @@ async function firstThread(
   }
   // A pipe's lines are meant for a thread of their own.
   if (!interactive) return newThread();
-  for (const thread of await bot.queries.threads("terminal")) {
-    const waiting = [...thread.openActions, ...thread.questions];
-    if (!thread.open && !thread.unsettled && waiting.length === 0) continue;
+  for await (const thread of unfinished(bot.queries)) {
     if (!thread.leased || (await isAbandoned(bot, thread.key))) return thread.key;
   }
   return newThread();
 }
 
+/** Threads that a start looks into for something that has ended without its answer; it may not take longer with each thread. */
+const LATELY = 100;
+
+/** Those in which something waits: of the newest first. */
+async function* unfinished({ threads }: Bot["queries"]): AsyncIterable<ThreadSummary> {
+  const isUnfinished = ({ open, unsettled, openActions, questions }: ThreadSummary) =>
+    open || unsettled || openActions.length > 0 || questions.length > 0;
+  let left = LATELY;
+  for await (const thread of threads("terminal:")) {
+    if (isUnfinished(thread)) yield thread;
+    if ((left -= 1) === 0) break;
+  }
+  for await (const thread of threads("terminal:", "owed")) if (isUnfinished(thread)) yield thread;
+}
+
 /** A lease whose end does not move for longer than a renewal takes belongs to a process that is gone. */
 async function isAbandoned(bot: Bot, key: JournalKey): Promise<boolean> {
-  const leaseEnd = async () => {
-    for await (const summary of bot.journal.list({ prefix: key })) return summary.dueAt;
-    return undefined;
-  };
+  const leaseEnd = async () => (await bot.journal.summary(key))?.dueAt;
   const before = await leaseEnd();
   await new Promise((resolve) => setTimeout(resolve, LEASE_MS / 3 + 500));
   return (await leaseEnd()) === before;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { ChatAdapter } from "../adapters/adapter.ts";
 import type { Config } from "../config/config.ts";
@@ -49,7 +50,7 @@ function channelOf(name: string, { encode }: Bot, platforms: readonly ChatAdapte
     throw new BotError("CONFIG_INVALID", "MCP_CHANNEL: its chat platform is not turned on.");
   return {
     name: key,
-    open: (text) => platform.open(key, encode(text)),
+    open: (text) => platform.open(key, encode(text), { id: randomUUID(), isRetry: false }),
     link: (thread) => platform.link(thread),
   };
 }

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { ActionCard, Adapter, CallResult, View } from "../adapters/adapter.ts";
+import type { ActionCard, CallResult } from "../adapters/shown.ts";
+import type { Adapter } from "../adapters/adapter.ts";
 import { createPlace } from "../adapters/terminal/people.ts";
 import { BotError, isBotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import type { Bot } from "./assemble.ts";
+import { UNSEEN } from "./unseen.ts";
+import { commandLine } from "../core/installation.ts";
 
 /**
  * Calls of agents, each a typed command in a thread of its own, under the same policy, limits and record. What people have to
@@ -39,17 +42,6 @@ export interface Channel {
   /** The thread's address for people. */
   link(key: JournalKey): string | undefined;
 }
-
-/** Nobody looks on: what is shown here is shown. */
-const UNSEEN: View = {
-  progress: () => {},
-  post: async () => randomUUID(),
-  postPrivately: async () => randomUUID(),
-  updateNotice: async () => {},
-  postCard: async () => randomUUID(),
-  updateCard: async () => {},
-  delete: async () => {},
-};
 
 interface AgentCall {
   name: string;
@@ -158,8 +150,7 @@ export function createCaller(options: CallerOptions) {
       const transports = new Set([threads, ...(channel ? [channel.name] : [])].map(transportOf));
       const found: Standing[] = [];
       for (const transport of transports) {
-        const cards = await bot.queries.openActions(transport);
-        for (const key of new Set(cards.map((card) => card.key))) {
+        for (const key of await threadsThatWait(bot, transport)) {
           const call = await standingIn(bot, key, options);
           if (call !== undefined && call.waiting.length > 0) found.push(call);
         }
@@ -167,6 +158,12 @@ export function createCaller(options: CallerOptions) {
       return found;
     },
   };
+}
+
+async function threadsThatWait(bot: Bot, transport: string): Promise<Set<JournalKey>> {
+  const keys = new Set<JournalKey>();
+  for await (const { key } of bot.queries.openActions(transport)) keys.add(key);
+  return keys;
 }
 
 async function isForChannel(
@@ -223,6 +220,8 @@ async function standingIn(
   for (const each of entries)
     if (each.kind === "action_proposed" && each.run === run) actions.add(each.action);
   const items = await queries.history(thread, entries.length);
+  // What an agent is told must last.
+  await journal.flush(thread, 0);
   const waiting = items.flatMap((item) =>
     item.kind === "card" && actions.has(item.card.action) ? [item.card] : [],
   );
@@ -234,7 +233,7 @@ async function standingIn(
   const { status, text, results = [] } = answer ?? {};
   const action = waiting[0]?.action ?? "";
   const how = thread.startsWith("terminal:")
-    ? `to open \`npm start -- --thread ${thread}\` on the program's machine and to type \`approve ${action}\` or \`deny ${action}\``
+    ? `to open \`${commandLine(`--thread ${thread}`)}\` on the program's machine and to type \`approve ${action}\` or \`deny ${action}\``
     : `to press Approve or Deny in its thread (${channel?.link(thread) ?? thread})`;
   return { thread, status, text, results, waiting, how };
 }

@@ -1,13 +1,17 @@
-import type { Adapter, ChatAdapter, Inbox, Queries } from "../adapters/adapter.ts";
-import { BotError } from "../core/errors.ts";
+import type { Adapter, ChatAdapter } from "../adapters/adapter.ts";
+import type { Inbox } from "../adapters/inbox.ts";
+import type { Queries } from "../adapters/queries.ts";
+import { createHash } from "node:crypto";
+import { BotError, isBotError } from "../core/errors.ts";
 import { type JournalKey, platformName, transportOf, tryJournalKey } from "../core/journal-key.ts";
-import { inPages } from "../core/pages.ts";
+import type { KnownPerson } from "../core/people.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Config } from "../config/config.ts";
 import { createMirrors, type Mirrors } from "../team/mirrors.ts";
-import { fold } from "../thread/fold.ts";
-import { MAIN_VIEW, Thread } from "../thread/state.ts";
+import { MAIN_VIEW } from "../thread/state.ts";
 import type { Mirroring } from "../tools/integration.ts";
+import { refused } from "../tools/refusal.ts";
+import { threadAt } from "./thread-places.ts";
 
 /** What is said in any of a thread's places reaches its one journal, and is answered from it. */
 export function routed(
@@ -48,6 +52,7 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
     thread: atHome(queries.thread),
     isSaid: atHome(queries.isSaid),
     isPosted: atHome(queries.isPosted),
+    quoted: atHome(queries.quoted),
     beginnings: atHome(queries.beginnings),
     incident: atHome(queries.incident),
     action: atHome(queries.action),
@@ -69,10 +74,20 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
   };
 }
 
+/** Where a thread is shown besides its own place. */
+export async function viewsOf(
+  journal: Pick<Journal, "read">,
+  key: JournalKey,
+): Promise<JournalKey[]> {
+  const { views } = await threadAt(journal, key);
+  return views.flatMap((view) => (view === MAIN_VIEW ? [] : (tryJournalKey(view) ?? [])));
+}
+
 /** What the tools that show a thread in a second place use of the program. */
 export function createMirroring(
   journal: Pick<Journal, "read">,
   adapters: ReadonlyMap<string, Adapter>,
+  people: readonly KnownPerson[],
 ): Mirroring {
   /** @throws BotError PRECHECK_FAILED where no connected platform has it */
   function adapterFor(channel: string): ChatAdapter {
@@ -84,23 +99,41 @@ export function createMirroring(
   }
 
   return {
-    async viewsOf(key) {
-      const thread = new Thread();
-      for await (const page of inPages(await journal.read(key))) fold(thread, page);
-      return thread.views.flatMap((view) =>
-        view === MAIN_VIEW ? [] : (tryJournalKey(view) ?? []),
-      );
-    },
+    viewsOf: (key) => viewsOf(journal, key),
     async describe(channel) {
-      const adapter = adapterFor(channel);
-      const name = await adapter.placeName?.(channel);
-      return { name, isPublic: (await adapter.audience(channel)) === undefined };
+      const found = await adapterFor(channel)
+        .channelAt(channel)
+        .catch((error: unknown) => {
+          if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+          throw refused(error.message);
+        });
+      return {
+        ...found,
+        async hasAny(accounts) {
+          for (const account of accountsOf(accounts, people))
+            if (transportOf(channel) === transportOf(account) && (await found.has(account)))
+              return true;
+          return false;
+        },
+      };
     },
-    open: async (channel, text) => adapterFor(channel).open(channel, text),
+    async open(key, channel, text) {
+      const places = (await journal.read(key)).filter(({ kind }) => kind === "view_added").length;
+      // Of the thread's own place nobody there learns by it. A crash may have left its message there: the same again finds it.
+      const own = createHash("sha256").update(key).digest("hex").slice(0, 16);
+      const delivery = { id: `mirror:${own}:${places}`, isRetry: true };
+      return adapterFor(channel).open(channel, text, delivery);
+    },
     isChat: (key) => isChat(adapters.get(transportOf(key))),
     link: (key) => adapters.get(transportOf(key))?.link(key),
     nameOf: async (key) => adapters.get(transportOf(key))?.placeName?.(key),
   };
+}
+
+/** Those, and the others of the same people. */
+function accountsOf(accounts: readonly string[], people: readonly KnownPerson[]): Set<string> {
+  const theirs = people.filter((each) => each.accounts.some((one) => accounts.includes(one)));
+  return new Set([...accounts, ...theirs.flatMap((each) => each.accounts)]);
 }
 
 /** A platform in whose channels threads can be begun. */

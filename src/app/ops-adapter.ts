@@ -1,7 +1,9 @@
-import type { Adapter, View } from "../adapters/adapter.ts";
+import type { Adapter } from "../adapters/adapter.ts";
+import type { View } from "../adapters/view.ts";
 import { plainNotice } from "../adapters/render/phrases.ts";
 import { transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { channelOfOps, OPS } from "../team/ops.ts";
+import { UNSEEN } from "./unseen.ts";
 
 /** Shows the journals of operations channels, each in its channel on whichever chat that is. Nobody is heard there. */
 export function createOpsAdapter(adapterOf: (transport: string) => Adapter | undefined): Adapter {
@@ -33,13 +35,5 @@ function viewOf(channel: string, announce: NonNullable<Adapter["announce"]>): Vi
     const notice = message.kind === "notice" ? message : plainNotice(message.text ?? "");
     return announce(channel, notice, delivery);
   };
-  return {
-    progress() {},
-    post: say,
-    postPrivately: async () => "",
-    async updateNotice() {},
-    postCard: async () => "",
-    async updateCard() {},
-    async delete() {},
-  };
+  return { ...UNSEEN, post: say };
 }

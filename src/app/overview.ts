@@ -2,6 +2,7 @@ import type { Overview } from "../adapters/overview.ts";
 import { aboutLines, type StatusParts } from "../commands/status.ts";
 import type { Config } from "../config/config.ts";
 import { isoUtc } from "../core/instant.ts";
+import { tryJournalKey } from "../core/journal-key.ts";
 import { tokenCounter } from "../core/token-counters.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -36,11 +37,12 @@ export function createOverview(
     },
     async incidents(viewer) {
       const open = await ledger().list({ status: "open" }, viewer);
-      return open.map(({ id, title, severity, startedAt, link }) => ({
+      return open.map(({ id, title, severity, startedAt, thread, link }) => ({
         id,
         title: encode(title),
         severity,
         startedAt,
+        thread: tryJournalKey(thread),
         link,
       }));
     },

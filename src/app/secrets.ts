@@ -18,9 +18,17 @@ export function openSecrets(
 }
 
 /** What chat platforms keep encrypted. */
-export function createVault(secrets: Secrets, journal: Pick<Journal, "reserve">): Vault {
-  const once = async (what: string) => (await journal.reserve(`once:${what}`, 1, 1)) !== undefined;
-  return { ...secrets, once };
+export function createVault(
+  secrets: Secrets,
+  journal: Pick<Journal, "reserve" | "flushReservation">,
+): Vault {
+  return {
+    ...secrets,
+    async once(what) {
+      const made = await journal.reserve(`once:${what}`, 1, 1);
+      return made !== undefined && (await journal.flushReservation(made)) === "ok";
+    },
+  };
 }
 
 /** The secrets of a store that is opened for this and closed afterwards. */

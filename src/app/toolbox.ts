@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import type { Adapter } from "../adapters/adapter.ts";
 import { answerCommand } from "../commands/answers.ts";
 import { readTyped } from "../commands/typed.ts";
 import type { Config } from "../config/config.ts";
@@ -19,11 +20,19 @@ const MAX_EARLIER = 20;
 /** How soon a change is noticed. */
 const RELOAD_MS = 2_000;
 
+interface ToolboxParts {
+  log: Logger;
+  encoder: Encoder;
+  freezes: Freezes;
+  /** `status` says what there is to know of them. */
+  adapters: ReadonlyMap<string, Pick<Adapter, "about">>;
+}
+
 /** The tools as they are now, which people may change while the program runs, and how what people say is answered by them. */
 export function createToolbox(
   config: Config,
   first: Toolset,
-  { log, encoder, freezes }: { log: Logger; encoder: Encoder; freezes: Freezes },
+  { log, encoder, freezes, adapters }: ToolboxParts,
 ) {
   let toolset = first;
   let terms = runTerms(config, first);
@@ -48,7 +57,10 @@ export function createToolbox(
     log.info("changed tools were loaded");
   }
 
-  const status = () => ({ tools, terms, host: config.host });
+  const status = () => {
+    const connections = [...adapters.values()].flatMap((each) => each.about?.() ?? []);
+    return { tools, terms, host: config.host, connections };
+  };
   const frozen = () =>
     freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`);
   const run: RunParts = {

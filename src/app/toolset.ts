@@ -1,10 +1,10 @@
-import { policyWarnings } from "../approvals/policy.ts";
-import { join } from "node:path";
+import { escalationWarnings } from "../approvals/escalation.ts";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
-import { checkPolicyNames, type Config } from "../config/config.ts";
+import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
+import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
@@ -20,8 +20,6 @@ import {
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import { shortCredentials } from "../tools/http.ts";
 import type { Tool } from "../tools/tool.ts";
-
-const OWN_SKILLS = join(import.meta.dirname, "../../skills");
 
 /** What a configuration gives runs to work with. */
 export interface Toolset extends Skills {
@@ -52,7 +50,7 @@ export async function loadToolset(
   const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
   const { folders } = settingsOf(skillIntegration, values);
-  const { skills, problems } = await loadSkills([OWN_SKILLS, ...folders], encode);
+  const { skills, problems } = await loadSkills([shipped("skills"), ...folders], encode);
   const variable = (name: string) => config.variables[name] ?? "";
   const anyVariable = (name: string) => config.variable(name);
   const warnings: string[] = [];
@@ -63,7 +61,8 @@ export async function loadToolset(
   await refresh(fixed, live);
   const { tools, found } = listTools(config, fixed, live);
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
-  warnings.push(...shortSecrets(config, fixed), ...policyWarnings(config.approvals));
+  checkPages(config, fixed);
+  warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
   const unavailable = await unavailableIntegrations(values, parts);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));

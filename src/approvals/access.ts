@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { globMatches } from "./matching.ts";
-import type { ApprovalPolicy, Mention, PolicyCall } from "./policy.ts";
+import type { ApprovalPolicy, NamedInPolicy } from "./policy-form.ts";
+import type { PolicyCall } from "./policy.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";
 import {
   decisionForm,
@@ -71,8 +72,19 @@ export function decideAccess(
   return each.some(({ kind }) => kind === "ask") ? { kind: "ask" } : { kind: "allow" };
 }
 
+/** The rules that are about somebody in a channel, by their number from 1; for each call the first that covers it decides. */
+export function rulesAbout(
+  { rules }: AccessPolicy,
+  channel: string,
+  requester: Requester,
+): { number: number; rule: AccessRule }[] {
+  return rules
+    .map((rule, index) => ({ number: index + 1, rule }))
+    .filter(({ rule }) => isAbout(rule, channel, requester));
+}
+
 /** The tools that the policy names. */
-export function toolsIn({ rules }: AccessPolicy): Mention[] {
+export function toolsIn({ rules }: AccessPolicy): NamedInPolicy[] {
   return rules.flatMap(({ tools }, index) =>
     [tools].flat().map((tool, i) => ({
       tools: [tool],
@@ -109,12 +121,22 @@ function covers(
   call: AccessCall,
   requester: Requester,
 ): boolean {
+  return (
+    isAbout({ who, channels }, call.channel, requester) &&
+    [tools].flat().some((glob) => globMatches(glob, call.tool)) &&
+    [effects].flat().includes(call.effect)
+  );
+}
+
+function isAbout(
+  { who, channels }: Pick<AccessRule, "who" | "channels">,
+  channel: string,
+  requester: Requester,
+): boolean {
   const people = [who].flat();
   return (
     (people.includes("*") || isNamed(people, requester)) &&
-    [channels].flat().some((one) => isIn(call.channel, one)) &&
-    [tools].flat().some((glob) => globMatches(glob, call.tool)) &&
-    [effects].flat().includes(call.effect)
+    [channels].flat().some((one) => isIn(channel, one))
   );
 }
 

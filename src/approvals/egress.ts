@@ -68,7 +68,7 @@ export function whyAsk({ host, url }: Destination, known: KnownPlaces): string |
     return `Nobody here named ${host}, and the configuration doesn't know it.`;
   }
   if (url !== undefined && !known.named && isInner(host, entry)) {
-    return `${host} is inside the network, and nobody here wrote exactly this URL.`;
+    return `${host} is inside the network, and nobody here wrote exactly this URL. An allow rule for it ends this question.`;
   }
   const { sent } = known;
   const labels = isWritten ? 0 : bytesOf([...namesBelow(sent, entry), labelsBelow(host, entry)]);

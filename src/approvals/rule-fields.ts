@@ -6,6 +6,10 @@ export const filled = z.string().regex(/\S/, "expected a text that is not empty"
 export const effectForm = z.enum(["read", "write", "destructive"]);
 export const decisionForm = z.enum(["allow", "ask", "deny"]);
 
+/** A week: after that the world has changed too much for an approval to make sense. */
+export const MAX_EXPIRY_MINUTES = 7 * 24 * 60;
+export const DEFAULT_EXPIRY_MINUTES = 60;
+
 /** One item, or a list of them. */
 export function oneOrMore<T extends z.ZodType>(
   item: T,

@@ -3,7 +3,7 @@ import { isOpen } from "../thread/action.ts";
 import type { Command } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
-import { turned } from "../thread/phrases.ts";
+import { turned, whatOf } from "../thread/phrases.ts";
 import { grantWords } from "../thread/click-phrases.ts";
 import { grantsIn, refOf, type Thread } from "../thread/state.ts";
 import { readArguments } from "../tools/arguments.ts";
@@ -63,6 +63,11 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       return say(turned(thread.room));
     case "model":
       return modelText(command.model, thread, parts);
+    case "pin": {
+      const { incident: id, message, off } = command;
+      const args = { id, [off === true ? "unpin" : "pin"]: message };
+      return readRun({ name: "run", tool: "incident_update", args }, tools);
+    }
     case "invalid":
       return { kind: "text", text: command.problem, failed: true };
   }
@@ -135,7 +140,7 @@ function modelText(
   const problem = modelProblem(id);
   if (problem !== undefined) return { kind: "text", text: problem, failed: true };
   const { steps, tokens, minutes } = terms.budget;
-  const limits = `One answer may take ${steps} steps, ${tokens} tokens and ${minutes} minutes of work; one day ${terms.tokensPerDay} tokens.`;
+  const limits = `One answer may take ${steps} steps, ${tokens.toLocaleString("en")} tokens and ${minutes} minutes of work; one day ${terms.tokensPerDay.toLocaleString("en")} tokens.`;
   const from = chosen === undefined ? "" : " from its next run on";
   return { kind: "text", text: `This thread uses ${id}${from}. ${limits}`, failed: false };
 }
@@ -163,7 +168,7 @@ export function approvalsText({ live, unknown }: Thread, frozen: readonly string
   const unsettled = [...unknown.values()].filter((call) => call.settled === undefined);
   const lost = unsettled.map((call) => {
     const ref = refOf(call);
-    return `${ref}: ${call.tool}, outcome unknown. Did it happen? \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
+    return `${ref}: ${whatOf(call)}, outcome unknown. Did it happen? \`settle ${ref} happened\` or \`settle ${ref} not-happened because …\``;
   });
   const lines = [...open, ...lost];
   return [...frozen, ...(lines.length === 0 ? [NOTHING_OPEN] : lines)].join("\n");

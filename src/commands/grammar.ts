@@ -3,7 +3,14 @@ import type { Choice, Command } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
-import { type CommandWord, OPEN_QUOTE, unknownCommand, USAGE, usage } from "./phrases.ts";
+import {
+  type CommandWord,
+  OPEN_QUOTE,
+  meantCommand,
+  unknownCommand,
+  USAGE,
+  usage,
+} from "./phrases.ts";
 
 /** What a typed text is. `message`: plain language, for the model. */
 export type Reading =
@@ -62,6 +69,8 @@ export function readText(text: string): Reading {
       return rest === "" ? toolCall("unmirror", {}) : proseOr(typed, word);
     case "freezes":
       return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
+    case "whoami":
+      return rest === "" ? toolCall("whoami", {}) : proseOr(typed, word);
     case "feedback":
       return rest === "" ? toolCall("feedback_list", {}) : proseOr(typed, word);
     case "incidents":
@@ -83,7 +92,7 @@ export function readText(text: string): Reading {
     case "undo":
       return readClick(word, rest, typed);
     default:
-      return typed ? readUnknown(word, rest) : MESSAGE;
+      return typed ? readUnknown(word, rest) : readNearMiss(word, rest);
   }
 }
 
@@ -105,6 +114,13 @@ function proseOr(typed: boolean, word: CommandWord, form?: string): Reading {
 function readUnknown(word: string, rest: string): Reading {
   const meant = suggest(word, Object.keys(USAGE));
   return meant === undefined && rest !== "" ? MESSAGE : invalid(unknownCommand(word, meant));
+}
+
+/** A misspelled word for an action, and nothing but the action's name: `aprove a1` is no prose. */
+function readNearMiss(word: string, rest: string): Reading {
+  const ref = ACTION_REF.exec(rest)?.[0];
+  const meant = ref === rest && word.length > 3 ? suggest(word, Object.keys(REFS)) : undefined;
+  return meant === undefined ? MESSAGE : invalid(meantCommand(meant, rest));
 }
 
 function readTools(rest: string, typed: boolean): Reading {

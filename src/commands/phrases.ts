@@ -11,6 +11,7 @@ export const USAGE = {
   stop: ["stop"],
   help: ["help"],
   status: ["status"],
+  whoami: ["whoami"],
   tools: ["tools", "tools kubernetes"],
   cost: ["cost", "cost today", "cost per day"],
   approvals: ["approvals"],
@@ -59,6 +60,10 @@ export function unknownCommand(word: string, meant: string | undefined): string 
   return `Unknown command /${word}. ${hint}`;
 }
 
+export function meantCommand(word: string, rest: string): string {
+  return `Did you mean \`${word} ${rest}\`? I did nothing.`;
+}
+
 export function unknownTool(tool: string, meant: string | undefined): string {
   const hint = meant === undefined ? "`tools` lists them." : `Did you mean \`${meant}\`?`;
   return `There's no tool called ${tool}. ${hint}`;
@@ -71,7 +76,7 @@ export const NEW_CONVERSATION =
 export const NO_GRANTS = "Nothing is granted in this thread.";
 export const NOTHING_OPEN = "No open approvals in this thread.";
 
-/** Six examples, and the forms of the other commands. */
+/** Six examples, and the words of all commands. */
 export function helpText(hasModel: boolean): string {
   const text = `${hasModel ? "Ask me anything in your own words, or type a command" : "Type a command"}. For example:
   run http_check url=https://example.com – is this site up, and how fast is it?
@@ -81,11 +86,20 @@ export function helpText(hasModel: boolean): string {
   incident open Checkout fails severity=sev2 – start a record of an incident
   stop – stop what I'm doing
 Reads run at once; I ask before I change anything.`;
-  const others = Object.entries(USAGE).filter(
-    ([word]) => word !== "help" && !text.includes(`\n  ${word} `),
+  const groups = Object.entries(HELP_GROUPS).map(
+    ([about, words]) => `${about}: ${words.join(", ")}`,
   );
-  return `${text} Other commands: ${others.map(([, [form]]) => `\`${form}\``).join(", ")}.`;
+  return [text, "All commands:", ...groups, "docs/commands.md says how each is typed."].join("\n");
 }
+
+/** The words of all commands, by what they are for; a line each, which fits a terminal. */
+export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
+  Ask: ["run", "tools", "model", "stop", "quiet", "listen", "mcp"],
+  Look: ["status", "whoami", "approvals", "grants", "freezes", "cost", "feedback", "help"],
+  Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
+  "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],
+  Incidents: ["incidents", "incident", "freeze", "unfreeze", "mirror", "unmirror"],
+};
 
 export const TOOL_GROUPS = {
   read: "Read-only, run at once:",
@@ -109,8 +123,15 @@ export const AFTER_TOOLS =
 export function costText({ counts: { usage: tokens, ...counts }, helps }: Thread): string {
   const { runs, calls, actions, toolMs } = counts;
   const { input, cacheRead, cacheWrite, output } = tokens;
-  const parts = `input ${input}, read from cache ${cacheRead}, written to cache ${cacheWrite}, output ${output}`;
-  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${counted(totalTokens(tokens), "token")} (${parts}).${gapsText(counts.blind, helps)}`;
+  const parts = Object.entries({
+    input,
+    "read from cache": cacheRead,
+    "written to cache": cacheWrite,
+    output,
+  }).flatMap(([name, count]) => (count === 0 ? [] : [`${name} ${count.toLocaleString("en")}`]));
+  const all = totalTokens(tokens);
+  const split = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
+  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${split}.${gapsText(counts.blind, helps)}`;
 }
 
 /** How many calls could not see everything, and what would help, the most first. */

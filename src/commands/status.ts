@@ -2,6 +2,7 @@ import type { RunTerms } from "../core/run-terms.ts";
 import { counted } from "../core/text.ts";
 import { isOpen } from "../thread/action.ts";
 import { refOf, type Thread } from "../thread/state.ts";
+import { whatOf } from "../thread/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
 
 export interface StatusParts {
@@ -9,10 +10,13 @@ export interface StatusParts {
   terms: RunTerms | undefined;
   /** The machine that this process runs on. */
   host?: string;
+  /** What there is to know of its connections to chat platforms, a line each. */
+  connections?: readonly string[];
 }
 
 /** What answers, what it can do and where, a line each. `chosen`: the model that people chose for a thread. */
-export function aboutLines({ tools, terms, host }: StatusParts, chosen?: string): string[] {
+export function aboutLines(parts: StatusParts, chosen?: string): string[] {
+  const { tools, terms, host, connections = [] } = parts;
   const model =
     terms === undefined
       ? "none, so I only understand commands. Admins: set MODEL and its key"
@@ -21,6 +25,7 @@ export function aboutLines({ tools, terms, host }: StatusParts, chosen?: string)
     `Model: ${model}`,
     `Tools: ${toolCounts(tools)}`,
     ...(host === undefined ? [] : [`Host: ${host}`]),
+    ...connections,
   ];
 }
 
@@ -28,7 +33,7 @@ export function aboutLines({ tools, terms, host }: StatusParts, chosen?: string)
 export function statusText(thread: Thread, parts: StatusParts): string {
   const open = [...thread.live].filter(isOpen).map(({ action }) => action);
   const running = [...thread.going].flatMap(({ open: calls }) =>
-    [...calls.values()].filter(isRunning).map((call) => `${call.tool} (${refOf(call)})`),
+    [...calls.values()].filter(isRunning).map((call) => `${whatOf(call)} (${refOf(call)})`),
   );
   return [
     ...aboutLines(parts, thread.model),

@@ -3,16 +3,19 @@ import type * as z from "zod";
 import { PLATFORMS } from "../adapters/platforms.ts";
 import { toolsIn } from "../approvals/access.ts";
 import { allowProblem, globMatches } from "../approvals/matching.ts";
-import { type Mention, mentions } from "../approvals/policy.ts";
+import { pagesIn } from "../approvals/escalation.ts";
+import { type NamedInPolicy, namedIn } from "../approvals/policy-form.ts";
 import { BotError } from "../core/errors.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
 import { suggest, unknownName } from "../core/suggest.ts";
+import { ONCE } from "../core/yaml-file.ts";
 import { sqlite } from "../journal/sqlite/store.ts";
 import type { ChosenStore } from "../journal/store.ts";
 import { chosenStore } from "../journal/stores.ts";
 import { standardModelId, tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
-import type { Tool } from "../tools/tool.ts";
+import { NO_PAGER, pagerIn } from "../tools/pages.ts";
+import type { PageTarget, Tool } from "../tools/tool.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { modelPart, NO_MODEL, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
@@ -51,6 +54,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly values: SettingValues;
   /** The tools and arguments that `approvals` and `access` name, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
   readonly policyNames: readonly PolicyName[];
+  /** The pager's services whose people `approvals` pages, for `checkPages`. */
+  readonly pages: readonly Readonly<{ at: string; to: PageTarget }>[];
   /** What the variables hold that settings name (`SettingsPart.variables`). */
   readonly variables: Readonly<Record<string, string>>;
   /** What any variable holds that is no setting of ours: those are for what they are for. */
@@ -63,7 +68,7 @@ type Model = z.infer<typeof modelPart.settings>;
 type Policy = z.infer<typeof policyPart.settings>;
 type Process = z.infer<typeof processPart.settings>;
 
-interface PolicyName extends Readonly<Omit<Mention, "path">> {
+interface PolicyName extends Readonly<Omit<NamedInPolicy, "path">> {
   readonly at: string;
 }
 
@@ -87,7 +92,7 @@ export async function loadConfig(
   mistakes.push(...misspelt(env));
   const { file: named = "" } = settingsOf(processPart, variables);
   const file = await readConfigFile(named, cwd, mistakes);
-  const values = { ...variables, ...fileValues(file?.settings ?? fileSchema.parse({})) };
+  const values = { ...variables, ...fileValues(file?.settings ?? fileSchema.parse({}, ONCE)) };
   const held = namedVariables(values);
   mistakes.push(...checkParts(env, values, file), ...unset(env, held));
   refuse(mistakes);
@@ -116,6 +121,10 @@ export async function loadConfig(
     platforms: served.map(({ name }) => name),
     values,
     policyNames: policyNames(policy, file),
+    pages: pagesIn(policy.approvals.rules).map(({ to, path }) => ({
+      to,
+      at: file?.at(["approvals", ...path]) ?? "",
+    })),
     variables: Object.fromEntries(held.map((name) => [name, (env[name] ?? "").trim()])),
     variable: (name: string) => (sourceOf(name) === undefined ? env[name]?.trim() : undefined),
     secrets: secretsIn(
@@ -183,9 +192,9 @@ function policyNames(
   { approvals, access }: Pick<Config, "approvals" | "access">,
   file: ConfigFile | undefined,
 ): PolicyName[] {
-  const named = { approvals: mentions(approvals), access: toolsIn(access) };
-  return Object.entries(named).flatMap(([part, found]) =>
-    found.map(({ path, ...mention }) => ({ ...mention, at: file?.at([part, ...path]) ?? "" })),
+  const parts = { approvals: namedIn(approvals), access: toolsIn(access) };
+  return Object.entries(parts).flatMap(([part, found]) =>
+    found.map(({ path, ...named }) => ({ ...named, at: file?.at([part, ...path]) ?? "" })),
   );
 }
 
@@ -213,6 +222,19 @@ export function checkPolicyNames(config: Config, tools: readonly Tool[]): void {
       }
     }
   }
+  refuse(mistakes);
+}
+
+/**
+ * Checks that there is a pager which can page as `approvals` says: what fails only when nobody decides would be seen too late.
+ * @throws BotError CONFIG_INVALID with every mistake and its line
+ */
+export function checkPages({ pages }: Pick<Config, "pages">, tools: readonly Tool[]): void {
+  const pager = pagerIn(tools);
+  const mistakes = pages.flatMap(({ at, to }) => {
+    const why = pager === undefined ? NO_PAGER : pager.whyNot(to);
+    return why === undefined ? [] : [`${at}: page: ${why}`];
+  });
   refuse(mistakes);
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { createAccessPolicy } from "../approvals/access.ts";
-import { createApprovalPolicy } from "../approvals/policy.ts";
+import { createApprovalPolicy } from "../approvals/policy-form.ts";
 import { createNameForms } from "../approvals/requester.ts";
 import { PLATFORM_NAMES } from "../adapters/platforms.ts";
 

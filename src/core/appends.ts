@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
-import { artifact, count, effect, json, outcome, resultImage } from "./entry-fields.ts";
+import { artifact, count, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
+import { hash, json } from "./tuple.ts";
 
 /** `detail`: the card leaves it to its details, since another line or the command says as much. */
 const previewLine = z.strictObject({
@@ -78,7 +79,7 @@ export const appends = {
       .strictObject({
         model: z.string(),
         /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
-        prefix: z.string(),
+        prefix: hash,
         budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
         /** Of what was said before, the model gets messages and answers only, without the calls between. */
         brief: z.boolean().optional(),
@@ -119,7 +120,7 @@ export const appends = {
     usage,
     model: z.string(),
     /** SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
-    request: z.string(),
+    request: hash,
     ms: count,
   }),
   /** A word of the program's own to the model, such as why its answer did not pass. */
@@ -139,7 +140,7 @@ export const appends = {
     effect,
     args: z.record(z.string(), json),
     /** SHA-256 over the RFC 8785 form of tool, arguments and schema, hexadecimal. */
-    digest: z.string(),
+    digest: hash,
     reason: z.string().optional(),
     preview,
     approvers,
@@ -151,6 +152,8 @@ export const appends = {
     host: z.string().optional(),
     /** What people call the place they decide in, such as `#ops`. */
     place: z.string().optional(),
+    /** What people called those whom `approvers` names when it was proposed, by account or group. Only shown. */
+    names: z.record(z.string(), z.string()).optional(),
     /** The click that edited the previous revision into this one. */
     click: z.string().optional(),
     /** What has to be typed to approve it. */
@@ -161,15 +164,24 @@ export const appends = {
     offer: z
       .strictObject({
         /** SHA-256 over the RFC 8785 form of tool, machine, asked arguments and schema, hexadecimal. */
-        same: z.string(),
+        same: hash,
         uses: count,
         minutes: count,
         /** The same over the action's digest and the fields above: what is approved with the grant. */
-        digest: z.string(),
+        digest: hash,
       })
       .optional(),
-    /** Accounts and groups that are mentioned if it still waits then, ms since 1970. They may approve it only as `approvers` says. */
-    escalation: z.strictObject({ to: z.array(z.string()), at: count }).optional(),
+    /**
+     * Accounts and groups that are mentioned if it still waits then, ms since 1970, and the service of a pager whose people are
+     * paged. They may approve it only as `approvers` says.
+     */
+    escalation: z
+      .strictObject({
+        to: z.array(z.string()),
+        at: count,
+        page: z.strictObject({ service: z.string(), instance: z.string().optional() }).optional(),
+      })
+      .optional(),
     /** The action whose grant covers it. */
     granted: z.string().optional(),
   }),
@@ -204,7 +216,7 @@ export const appends = {
     call: z.string(),
     tool: z.string(),
     effect,
-    digest: z.string(),
+    digest: hash,
     /** As `action_proposed` has it. */
     host: z.string().optional(),
     /** What is executed when it is not an action's displayed arguments: the checked and pinned ones. */
@@ -311,8 +323,13 @@ export const appends = {
     /** `started`: a message is being streamed, a successor edits it. `final` alone ends what the view is owed. */
     stage: z.enum(["started", "final"]),
     ref: z.string(),
-    /** The platform refused it there for good: who was shown it instead, and why. */
-    instead: z.strictObject({ to: z.enum(["asker", "ops", "nobody"]), why: z.string() }).optional(),
+    /**
+     * The platform refused it there for good: who was shown it instead, and why. `file`: a message there says that it could
+     * not be shown, and a file has it.
+     */
+    instead: z
+      .strictObject({ to: z.enum(["asker", "ops", "nobody", "file"]), why: z.string() })
+      .optional(),
   }),
   run_ended: z.strictObject({
     run: z.string(),

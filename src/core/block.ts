@@ -1,11 +1,12 @@
 import * as z from "zod";
+import { json } from "./tuple.ts";
 
 /**
  * The blocks that a model's turn consists of, as the journal keeps them. Each wire's own shapes stay in its file under
  * `models/`; what a wire needs back unchanged and nobody else reads travels in `wire`.
  */
 
-const wire = z.json().optional();
+const wire = json.optional();
 
 export const assistantBlock = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("text"), text: z.string(), wire }),
@@ -19,7 +20,7 @@ export const assistantBlock = z.discriminatedUnion("kind", [
     wire,
   }),
   /** Reasoning in the provider's own form. Sent back unchanged to the model that wrote it, never shown or logged. */
-  z.strictObject({ kind: z.literal("thinking"), wire: z.json() }),
+  z.strictObject({ kind: z.literal("thinking"), wire: json }),
 ]);
 
 /**

@@ -9,9 +9,18 @@ export interface EditField {
   kind: "text" | "lines" | "number" | "choice" | "json";
   /** What a `choice` can be. */
   choices: string[];
+  /** Of a `number`. */
+  bounds?: Bounds | undefined;
   /** As it stands now, in the form that `kind` says; empty when it is left out. */
   value: string;
   optional: boolean;
+}
+
+/** What a number can be. */
+export interface Bounds {
+  isWhole: boolean;
+  min: number | undefined;
+  max: number | undefined;
 }
 
 export interface EditForm {

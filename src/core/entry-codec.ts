@@ -1,11 +1,16 @@
 import type * as z from "zod";
 import { type Content, type Draft, type Kind, SCHEMAS } from "./entry.ts";
 import { BotError } from "./errors.ts";
+import { type Tuples, tuplesOf } from "./tuple.ts";
 
 /**
- * How a store keeps an entry's content: as JSON, with its kind and the version of that kind. A store holds every version that
- * was ever written, and what is read has always the newest shape.
+ * How a store keeps an entry's content: with its kind and the version of that kind, as a JSON object or, under the kind's
+ * code, as a tuple (`tuple.ts`). A store holds every version that was ever written in either form, and what is read has
+ * always the newest shape.
  */
+
+/** Programs up to 0.4 read objects alone; to them a kind's code is a newer program's kind. */
+export type Form = "object" | "tuple";
 
 /** A version that the newest schema does not read, and how it becomes the next one. */
 interface Migration {
@@ -15,6 +20,8 @@ interface Migration {
 }
 
 interface KindHistory {
+  /** What a tuple of it is known by, for ever. */
+  code: string;
   /** The version that is written, and the newest that is read. */
   version: number;
   /** By version. Where the next version only added optional fields, there is none. */
@@ -23,40 +30,40 @@ interface KindHistory {
 
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
-  message: { version: 5 },
-  command: { version: 5 },
-  click: { version: 7 },
-  edited: { version: 2 },
-  removed: { version: 1 },
-  stop: { version: 2 },
-  timer: { version: 4 },
-  signal: { version: 1 },
-  alarm: { version: 1 },
-  tenant: { version: 1 },
-  tool_form: { version: 1 },
-  freeze: { version: 1 },
-  feedback: { version: 1 },
-  secret: { version: 1 },
-  mirror: { version: 1 },
-  moved: { version: 1 },
-  incident: { version: 3 },
-  incident_state: { version: 1 },
-  run_started: { version: 6 },
-  above: { version: 2 },
-  assistant: { version: 3 },
-  gate: { version: 1 },
-  action_proposed: { version: 6 },
-  vote: { version: 3 },
-  action_closed: { version: 2 },
-  tool_started: { version: 4 },
-  tool_finished: { version: 4 },
-  grant_revoked: { version: 1 },
-  settled: { version: 1 },
-  view_added: { version: 2 },
-  view_removed: { version: 1 },
-  notice: { version: 5 },
-  delivered: { version: 2 },
-  run_ended: { version: 3 },
+  message: { code: "m", version: 5 },
+  command: { code: "c", version: 5 },
+  click: { code: "k", version: 7 },
+  edited: { code: "e", version: 2 },
+  removed: { code: "x", version: 1 },
+  stop: { code: "s", version: 2 },
+  timer: { code: "t", version: 4 },
+  signal: { code: "g", version: 1 },
+  alarm: { code: "l", version: 1 },
+  tenant: { code: "n", version: 1 },
+  tool_form: { code: "f", version: 1 },
+  freeze: { code: "z", version: 1 },
+  feedback: { code: "b", version: 1 },
+  secret: { code: "y", version: 1 },
+  mirror: { code: "i", version: 1 },
+  moved: { code: "v", version: 1 },
+  incident: { code: "I", version: 3 },
+  incident_state: { code: "S", version: 1 },
+  run_started: { code: "R", version: 6 },
+  above: { code: "A", version: 2 },
+  assistant: { code: "a", version: 3 },
+  gate: { code: "G", version: 1 },
+  action_proposed: { code: "P", version: 7 },
+  vote: { code: "V", version: 3 },
+  action_closed: { code: "C", version: 2 },
+  tool_started: { code: "T", version: 4 },
+  tool_finished: { code: "F", version: 4 },
+  grant_revoked: { code: "X", version: 1 },
+  settled: { code: "D", version: 1 },
+  view_added: { code: "W", version: 2 },
+  view_removed: { code: "w", version: 1 },
+  notice: { code: "N", version: 5 },
+  delivered: { code: "d", version: 3 },
+  run_ended: { code: "E", version: 3 },
 };
 
 /** The version of a kind that this program writes, and the newest it reads. */
@@ -64,12 +71,27 @@ export function entryVersion(kind: Kind): number {
   return HISTORIES[kind].version;
 }
 
+const BY_CODE = new Map(Object.entries(HISTORIES).map(([kind, { code }]) => [code, kind as Kind]));
+
+/** The schema that a version was written by. */
+function schemaOf(
+  { version, migrations = {} }: Pick<KindHistory, "version" | "migrations">,
+  newest: z.ZodType<object>,
+  from: number,
+): z.ZodType<object> {
+  for (let at = from; at < version; at++) {
+    const schema = migrations[at]?.schema;
+    if (schema !== undefined) return schema;
+  }
+  return newest;
+}
+
 /**
  * A body that was written as `from`, in the newest shape.
  * @throws z.ZodError when it does not fit the schema of its version
  */
 export function migrate(
-  { version, migrations = {} }: KindHistory,
+  { version, migrations = {} }: Pick<KindHistory, "version" | "migrations">,
   newest: z.ZodType<object>,
   from: number,
   body: unknown,
@@ -82,27 +104,69 @@ export function migrate(
   return newest.parse(fields);
 }
 
+const tuplesFor = createTuples();
+
+/** Makes a schema's tuples once, when they are first needed. */
+function createTuples(): (schema: z.ZodType<object>) => Tuples {
+  const made = new Map<z.ZodType, Tuples>();
+  return (schema) => {
+    const tuples = made.get(schema) ?? tuplesOf(schema, ["id", "kind"]);
+    made.set(schema, tuples);
+    return tuples;
+  };
+}
+
+/** An entry's content as a store keeps it. */
+interface Encoded {
+  id: string;
+  /** Or its code. */
+  kind: string;
+  version: number;
+  body: string;
+}
+
 /**
  * The content of an entry as a store keeps it, or undefined when a newer program wrote it.
- * @throws z.ZodError when the kind is known and the body does not fit it
+ * @throws z.ZodError, SyntaxError or TypeError when the kind is known and the body does not fit it
  */
-export function decodeContent(kind: string, version: number, body: unknown): Content | undefined {
-  if (!Object.hasOwn(HISTORIES, kind) || version > entryVersion(kind as Kind)) return undefined;
-  const known = kind as Kind;
-  return { kind, ...migrate(HISTORIES[known], SCHEMAS[known], version, body) } as Content;
+export function decodeContent({ id, kind: word, version, body }: Encoded): Content | undefined {
+  const isTuple = BY_CODE.has(word);
+  const kind = BY_CODE.get(word) ?? (word as Kind);
+  if (!Object.hasOwn(HISTORIES, kind) || version > entryVersion(kind)) return undefined;
+  const [history, newest] = [HISTORIES[kind], SCHEMAS[kind]];
+  let fields: unknown = JSON.parse(body);
+  if (isTuple) {
+    const schema = schemaOf(history, newest, version);
+    fields = tuplesFor(schema).unpack(fields, id);
+    if (schema === newest) return { kind, ...(fields as object) } as Content;
+  }
+  return { kind, ...migrate(history, newest, version, fields) } as Content;
+}
+
+/** @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it */
+export function checkDraft(draft: Draft): unknown[] {
+  const schema = SCHEMAS[draft.kind];
+  try {
+    return tuplesFor(schema).pack(draft, draft.id);
+  } catch (error) {
+    const { id, kind, ...fields } = draft;
+    const text = `${id} is not of the form of a ${kind}; it was not written.`;
+    // The schema says what is wrong.
+    const cause = schema.safeParse(fields).error ?? error;
+    throw new BotError("ENTRY_INVALID", text, { cause });
+  }
 }
 
 /**
  * Splits a draft into the columns that every store keeps.
- * @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it
+ * @throws BotError ENTRY_INVALID, see `checkDraft`
  */
-export function encodeDraft(draft: Draft) {
-  const { id, kind, ...fields } = draft;
-  try {
-    SCHEMAS[kind].parse(fields);
-    return { id, kind, version: entryVersion(kind), body: JSON.stringify(fields) };
-  } catch (error) {
-    const text = `${id} is not of the form of a ${kind}; it was not written.`;
-    throw new BotError("ENTRY_INVALID", text, { cause: error });
+export function encodeDraft(draft: Draft, form: Form): Encoded {
+  const tuple = checkDraft(draft);
+  const { code, version } = HISTORIES[draft.kind];
+  if (form === "tuple") {
+    return { id: draft.id, kind: code, version, body: JSON.stringify(tuple) };
   }
+  const { id, kind, ...fields } = draft;
+  return { id, kind, version, body: JSON.stringify(fields) };
 }

@@ -3,7 +3,6 @@ import { fileType } from "./block.ts";
 
 /** Parts that posts and appends have in common. */
 
-export const json = z.json();
 export const count = z.int().nonnegative();
 export const actor = z.strictObject({ account: z.string(), name: z.string() });
 /** `handle`: how the platform calls this account and no other, where names are anybody's to choose. */

@@ -1,14 +1,6 @@
 import type * as z from "zod";
 import { appends, type approvers, type preview } from "./appends.ts";
-import type {
-  artifact,
-  decider,
-  effect,
-  file,
-  json,
-  outcome,
-  resultImage,
-} from "./entry-fields.ts";
+import type { artifact, decider, effect, file, outcome, resultImage } from "./entry-fields.ts";
 import {
   type address,
   type choice,
@@ -17,6 +9,7 @@ import {
   type severity,
   type unreadFile,
 } from "./posts.ts";
+import type { json } from "./tuple.ts";
 
 /**
  * A journal's entries: what the world said (posts) and what the lease holder decided and did (appends). The shapes are the
@@ -114,7 +107,8 @@ const FACTS: FactRule = {
   action_proposed: false,
   vote: false,
   action_closed: false,
-  tool_started: false,
+  // A read changes nothing: nobody decides on its start.
+  tool_started: ({ effect, action }) => effect === "read" && action === undefined,
   grant_revoked: false,
   settled: false,
   notice: false,

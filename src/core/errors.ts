@@ -5,7 +5,6 @@
 export const ERROR_CODES = {
   CONFIG_INVALID: "The environment or watchkeeper.yaml has mistakes; the message lists them all.",
   USAGE: "The command line or a typed command has a mistake.",
-  NODE_TOO_OLD: "This program needs a newer Node.js.",
   THREAD_UNKNOWN: "No thread has this id in this store.",
   STORE_UNAVAILABLE: "The store did not answer in time; nothing was written.",
   STORE_FULL: "The disk refused a write; nothing was written.",

@@ -26,7 +26,7 @@ export function platformName(key: JournalKey): string {
   return transport.slice(0, 1).toUpperCase() + transport.slice(1);
 }
 
-/** The transport whose view shows this journal, such as `terminal`. */
-export function transportOf(key: JournalKey): string {
-  return key.slice(0, key.indexOf(":"));
+/** The transport whose view shows a journal, such as `terminal`; of an account, a group or a channel its platform. */
+export function transportOf(reference: string): string {
+  return reference.slice(0, reference.indexOf(":"));
 }

@@ -113,6 +113,8 @@ export interface People {
   members(group: string): Promise<string[] | undefined>;
   /** Everyone who could take part in this thread; undefined when that cannot be listed. */
   everyone(key: JournalKey): Promise<string[] | undefined>;
+  /** What people call an account or a group: `Ana`, `@sre`; undefined where that is not known. Left out where nobody else is. */
+  label?(reference: string, key: JournalKey): Promise<string | undefined>;
   /** The IANA time zone that a person has set, such as `Europe/Madrid`; undefined where the platform knows none. */
   timezone(account: string): Promise<string | undefined>;
 }

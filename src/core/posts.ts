@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { actor, count, decider, file, json, outcome } from "./entry-fields.ts";
+import { actor, count, decider, file, outcome } from "./entry-fields.ts";
+import { hash, json } from "./tuple.ts";
 
 export const command = z.discriminatedUnion("name", [
   z.strictObject({
@@ -20,6 +21,14 @@ export const command = z.discriminatedUnion("name", [
   z.strictObject({ name: z.literal("listen") }),
   /** What follows in the place belongs to another thread's journal. */
   z.strictObject({ name: z.literal("new") }),
+  /** Somebody put 📌 on a message for an incident's timeline, or, `off`, took it away; never typed. */
+  z.strictObject({
+    name: z.literal("pin"),
+    incident: z.string(),
+    /** As a post of it is named. */
+    message: z.string(),
+    off: z.literal(true).optional(),
+  }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
 ]);
 
@@ -152,7 +161,7 @@ export const posts = {
     /** As the server calls it. */
     tool: z.string(),
     /** SHA-256, hexadecimal, over the canonical form (RFC 8785) of `form`. */
-    hash: z.string(),
+    hash,
     /** The tool as the server listed it. */
     form: z.record(z.string(), json),
   }),
@@ -232,8 +241,11 @@ export const posts = {
           name: z.string(),
           /** The person who wrote it; without it a bot or an app did. */
           account: z.string().optional(),
+          /** When it was said. */
           at: count,
           text: z.string(),
+          /** Its address for people. */
+          link: z.string().optional(),
         })
         .optional(),
       /** The message whose quote goes again. */
@@ -258,6 +270,14 @@ export const posts = {
     /** Who opened it. */
     by: z.string(),
     /** The newest that was said of it, oldest first. */
-    timeline: z.array(z.strictObject({ at: count, by: z.string(), text: z.string() })),
+    timeline: z.array(
+      z.strictObject({
+        at: count,
+        by: z.string(),
+        text: z.string(),
+        /** The message that it quotes, for people. */
+        link: z.string().optional(),
+      }),
+    ),
   }),
 };

@@ -28,15 +28,14 @@ export const USE_TOOL_SPEC: ToolSpec = {
   },
 };
 
-/** The tool that `approvals` runs: its result is said as an answer, whose links can be followed, and not shown as output. */
+/** The tool that the command `approvals` runs. */
 export const APPROVAL_LIST = "approval_list";
 
-/** What the tools that record an incident did, in a word. The incident's card shows the record. */
-export const RECORDED: Readonly<Record<string, string>> = {
-  incident_open: "Opened",
-  incident_update: "Updated",
-  incident_resolve: "Resolved",
-};
+/**
+ * How people are answered whose own call went well, instead of with its output. `text`: by its text, whose links can be
+ * followed. `did`: by what it did to an incident, in a word; the incident's card shows the rest.
+ */
+export type AnsweredBy = { kind: "text" } | { kind: "card"; did: string };
 
 /** The name by which a model says nothing where people write to each other: no tool of people's, and never run. */
 export const STAY_SILENT = "stay_silent";

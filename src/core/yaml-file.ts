@@ -8,6 +8,9 @@ import { issueText, mistakeText, pathText } from "./zod-issues.ts";
 
 /** Yaml that people write by hand: every mistake with its line, and what to write instead. */
 
+/** For what is parsed once: zod then compiles no parser of its own for the schema, which takes longer than to parse. */
+export const ONCE = { jitless: true } as const;
+
 export interface TextFile {
   /** As people know it, for mistakes. */
   name: string;
@@ -77,7 +80,7 @@ export async function readYaml<T>(
     }
     // An empty file, or one of comments only, has nothing in it, not even an empty map.
     const values: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    const result = schema.safeParse(values);
+    const result = schema.safeParse(values, ONCE);
     for (const issue of result.error?.issues ?? []) {
       mistakes.push(...fileMistakes(issue, locate, schema));
     }

@@ -12,12 +12,23 @@ export function issueText(issue: z.core.$ZodIssue, missing: boolean): string {
     .replace("expected int, received number", "expected int")
     .replace(" to be ", " ")
     .replace(" to have ", " with ")
-    .replace(/(?<=^expected )\w+/, (type) => KINDS[type] ?? type);
+    .replace(/(?<=^expected )\w+/, (type) => KINDS[type] ?? type)
+    .replace(
+      /( with)? ([<>]=?)(?=-?\d)/,
+      (_, of = "", sign: string) => `${of} ${boundOf(sign, of)} `,
+    );
   if (missing) return issue.code === "invalid_type" ? "is required" : `is required; ${text}`;
   return text.replace(/^expected (.+), received (\w+)$/, (_, wanted: string, type: string) => {
     const quotes = wanted === KINDS["string"] && type === "number" ? "; write it in quotes" : "";
     return `takes ${wanted}, not ${KINDS[type] ?? type}${quotes}`;
   });
+}
+
+/** `a number up to 5`, `text with at most 5 characters` */
+function boundOf(sign: string, of: string): string {
+  if (of !== "")
+    return { "<=": "at most", ">=": "at least", "<": "less than" }[sign] ?? "more than";
+  return { "<=": "up to", ">=": "of at least", "<": "below" }[sign] ?? "above";
 }
 
 /** `url is required`, `port: must be …` */

@@ -1,8 +1,9 @@
-import type { Content } from "../core/entry.ts";
+import type { Actor, Content } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { tenantOf } from "../core/journal-key.ts";
 import type { Change, Incident, Pin } from "./incident.ts";
+import { pinnedIn } from "./pins.ts";
 
 /** One statement about an incident, with its time on the store's clock. */
 export type Post = Omit<Content<"incident">, "kind"> & { at: number };
@@ -38,7 +39,7 @@ export function advance(incident: Incident | undefined, id: string, post: Post):
         : (change.resolvedAt ?? before.resolvedAt ?? Math.max(at, startedAt)),
     impact: change.impact ?? before.impact,
     cause: change.cause ?? before.cause,
-    pins: pinsAfter(before, change),
+    pins: pinsAfter(before, change, actor),
     actions: [...before.actions, ...(change.actions ?? [])],
     history: [...before.history, { at, actor, link, outside, change }],
   };
@@ -101,13 +102,17 @@ function checkStatus({ id, status, resolvedAt = 0 }: Incident, change: Change): 
   }
 }
 
-/** A message is quoted once, whoever pins it. */
-function pinsAfter({ id, pins }: Incident, { pin, unpin }: Change): Pin[] {
-  const isPinned = (message: string) => pins.some((each) => each.message === message);
-  if (pin !== undefined && isPinned(pin.message))
+/** A message is quoted once, whoever pins it; what its author changed comes in the name of who pinned it. */
+function pinsAfter(incident: Incident, { pin, unpin }: Change, actor: Actor): Pin[] {
+  const { id, pins } = incident;
+  const before = pin && pinnedIn(incident, pin.message);
+  const isSame = before?.pin.text === pin?.text || before?.said.actor.account !== actor.account;
+  if (before !== undefined && isSame)
     throw refused(`That message is already in the timeline of ${id}.`);
-  if (unpin !== undefined && !isPinned(unpin))
+  if (unpin !== undefined && pinnedIn(incident, unpin) === undefined)
     throw refused(`That message is not in the timeline of ${id}.`);
+  if (before !== undefined && pin !== undefined)
+    return pins.map((each) => (each.message === pin.message ? pin : each));
   const kept = pins.filter(({ message }) => message !== unpin);
   return pin === undefined ? kept : [...kept, pin];
 }

@@ -48,6 +48,8 @@ export interface Incident {
 /** Sees the public incidents of these tenants, and those of exactly this private place. */
 export interface Viewer {
   audience: string | undefined;
+  /** The journal key of the thread that asks: in each of its places it shows what was opened in it. */
+  thread?: string;
   tenants: readonly string[] | "all";
 }
 
@@ -61,6 +63,12 @@ export interface Saying extends Viewer {
   outside?: boolean | undefined;
   /** When the call was started on the store's clock, ms since 1970; the same in every repetition. */
   at: number;
+}
+
+/** A message as it stands now; without text it was taken away. */
+interface Followed {
+  message: string;
+  text: string | undefined;
 }
 
 /** Which incidents to list. A field that is left out matches any. */
@@ -116,6 +124,11 @@ export interface Ledger {
   update(saying: Saying, id: string, change: Change): Promise<Incident>;
   /** As `update`; ends the incident, at `change.resolvedAt` or now. */
   resolve(saying: Saying, id: string, change: Change): Promise<Incident>;
+  /**
+   * A message of the thread says this now, or is gone: so does the incident's timeline where it was pinned. Repeated, it
+   * changes nothing. @throws as `update`
+   */
+  follow(thread: string, message: Followed, by: Pick<Saying, "call" | "at">): Promise<void>;
   /** The incident that exactly this call has written to, or undefined. Give `id` unless the call opened it. */
   written(
     saying: Pick<Saying, "thread" | "call" | "at">,

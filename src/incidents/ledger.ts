@@ -9,6 +9,7 @@ import type { Period } from "./period.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
+import { EDITED, pinnedIn, quoteText } from "./pins.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
 import { stateOf } from "./state.ts";
 import { countIncidents, newestFirst } from "./stats.ts";
@@ -81,6 +82,20 @@ export function createLedger(
     },
     update: say,
     resolve: (saying, id, said) => say(saying, id, { ...said, status: "resolved" }),
+    async follow(thread, { message, text: raw }, { call, at }) {
+      const words = quoteText(raw && encode(raw));
+      // What people approved or read there before said something else.
+      const text = raw === undefined ? words : `${EDITED} ${words}`;
+      for (const incident of await records.incidents()) {
+        const { id, audience, tenant } = incident;
+        const pinned = incident.thread === thread ? pinnedIn(incident, message) : undefined;
+        if (pinned === undefined || [words, text].includes(pinned.pin.text)) continue;
+        const { actor, link, outside } = pinned.said;
+        const viewer = { audience, tenants: tenant === undefined ? ("all" as const) : [tenant] };
+        const saying = { ...viewer, actor, link, outside, thread, call: `${call}:follows`, at };
+        await say(saying, id, { pin: { ...pinned.pin, text } });
+      }
+    },
     async written(saying, written) {
       const postId = postIdOf(written === undefined ? "opening" : "word", saying);
       const ids = written === undefined ? idsOf(saying) : [written.trim().toLowerCase()];
@@ -147,8 +162,9 @@ function createTell(
   };
 }
 
-function isVisible({ audience, tenant }: Incident, viewer: Viewer): boolean {
+function isVisible({ audience, tenant, thread }: Incident, viewer: Viewer): boolean {
   if (audience !== undefined) return audience === viewer.audience;
+  if (thread === viewer.thread) return true;
   // Only the operator, who has the store, sees public incidents of a place without a tenant.
   return viewer.tenants === "all" || (tenant !== undefined && viewer.tenants.includes(tenant));
 }

@@ -32,16 +32,17 @@ export function newsOf(incident: Incident): News[] {
     before = { ...before, ...said.change };
     if (happened.length === 0 || newest - said.at > NEWS_MS) return [];
     const unverified = said.outside ? " (unverified)" : "";
-    const sentence = `${id} ${happened.join(", ")}${unverified}: ${titleOf(incident)}`;
+    // What happened to what comes first: a notification shows no more.
+    const sentence = `Incident ${happened.join(", ")}${unverified}: ${titleOf(incident)}`;
     return {
       id: `${id}#${i}`,
-      text: [sentence, ...(link === undefined ? [] : [link])].join(" · "),
+      text: [sentence, id, ...(link === undefined ? [] : [link])].join(" · "),
     };
   });
 }
 
 function openedBy({ actor, change: { severity } }: Said): string {
-  return `was opened by ${actor.name}${severity === undefined ? "" : ` as ${severity}`}`;
+  return `opened by ${actor.name}${severity === undefined ? "" : ` as ${severity}`}`;
 }
 
 function changesIn(
@@ -53,8 +54,8 @@ function changesIn(
   const was = before.severity === undefined ? "" : `, was ${before.severity}`;
   const lasted = showDuration(Math.max(0, resolvedAt - startedAt));
   return [
-    ...(severity === undefined || severity === before.severity ? [] : [`is now ${severity}${was}`]),
-    ...(status === "resolved" ? [`is resolved after ${lasted}`] : []),
-    ...(status === "open" ? ["is open again"] : []),
+    ...(severity === undefined || severity === before.severity ? [] : [`now ${severity}${was}`]),
+    ...(status === "resolved" ? [`resolved after ${lasted}`] : []),
+    ...(status === "open" ? ["open again"] : []),
   ];
 }

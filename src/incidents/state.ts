@@ -26,7 +26,10 @@ export function stateOf(incident: Incident, last: number): Draft<"incident_state
     ...(resolvedAt !== undefined && { resolvedAt }),
     ...(cause !== undefined && { cause }),
     by: incident.history[0]?.actor.name ?? "",
-    timeline: standingHistory(incident).slice(-MAX_LINES).map(lineOf(incident)),
+    timeline: standingHistory(incident)
+      .slice(-MAX_LINES)
+      .map(lineOf(incident))
+      .toSorted((a, b) => a.at - b.at),
   };
 }
 
@@ -38,7 +41,8 @@ const lineOf =
     // What was pinned stands under its own author and time.
     if (pin !== undefined) {
       const text = shortened(quoteOf(pin), MAX_LINE);
-      return { at: pin.at, by: actor.name, text: `📌 ${text}` };
+      const link = pin.link === undefined ? {} : { link: pin.link };
+      return { at: pin.at, by: actor.name, text: `📌 ${text}`, ...link };
     }
     const isFirst = said === history[0];
     const words = isFirst

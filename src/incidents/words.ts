@@ -1,9 +1,10 @@
 import type { Incident, Pin, Said } from "./incident.ts";
+import { pinnedIn } from "./pins.ts";
 
 /** What one statement said, a phrase for each thing; `show` writes a time. */
 export function wordsOf({ change }: Pick<Said, "change">, show: (at: number) => string): string[] {
   const { status, title, severity, services, impact, cause, actions = [], note } = change;
-  const { pin, unpin } = change;
+  const { pin } = change;
   const time = (word: string, at: number | undefined) =>
     at === undefined ? [] : [`${word} ${show(at)}`];
   return [
@@ -18,8 +19,8 @@ export function wordsOf({ change }: Pick<Said, "change">, show: (at: number) => 
     ...(cause === undefined ? [] : [`cause: ${cause}`]),
     ...actions.map((action) => `action: ${action}`),
     ...(note === undefined ? [] : [note]),
-    ...(pin === undefined ? [] : [`pinned ${quoteOf(pin)} of ${show(pin.at)}`]),
-    ...(unpin === undefined ? [] : ["took a pinned message out"]),
+    ...(pin === undefined ? [] : [`pinned ${quoteOf(pin)}`]),
+    ...(pin?.link === undefined ? [] : [pin.link]),
   ];
 }
 
@@ -28,11 +29,10 @@ export function quoteOf({ name, text }: Pin): string {
   return `${name}: ${JSON.stringify(text)}`;
 }
 
-/** The statements without those about messages that were pinned and taken out again. */
-export function standingHistory({ history, pins }: Incident): Said[] {
-  const pinned = new Set(
-    pins.map(({ message }) => history.findLast(({ change }) => change.pin?.message === message)),
-  );
+/** The statements without those about messages that were pinned and taken out again, or say something else by now. */
+export function standingHistory(incident: Incident): Said[] {
+  const { history, pins } = incident;
+  const pinned = new Set(pins.map(({ message }) => pinnedIn(incident, message)?.said));
   return history.filter(
     (said) => (said.change.pin === undefined || pinned.has(said)) && !said.change.unpin,
   );

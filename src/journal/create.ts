@@ -8,6 +8,7 @@ import {
   type Known,
   knownOf,
   MAX_ARTIFACT_BYTES,
+  PAGE,
   type Reservation,
 } from "./journal.ts";
 import { altered } from "./seal.ts";
@@ -17,11 +18,17 @@ type Append = Parameters<Journal["append"]>;
 type Release = Parameters<Journal["release"]>;
 
 /** What each kind of store does in its own way for who only looks; `createReader` does the rest. */
-export interface ReadBackend extends Pick<Journal, "hosts" | "check" | "close"> {
+export interface ReadBackend extends Pick<
+  Journal,
+  "summary" | "changes" | "hosts" | "check" | "close"
+> {
   read(key: JournalKey, after: Known): ReturnType<Journal["read"]>;
   /** The number of each journal's last entry; 0: it has none. */
   lastOf(keys: readonly JournalKey[]): Promise<number[]>;
-  list(prefix: string): AsyncIterable<JournalSummary>;
+  /** Newest first, those changed from `since` on. What is written to meanwhile may be left out. */
+  list(prefix: string, since: number): AsyncIterable<JournalSummary>;
+  /** The first to be due first. What is written to meanwhile may be left out. */
+  owed(prefix: string): AsyncIterable<JournalSummary>;
   /** Its bytes from `start` until before `end`; undefined: there is no such artifact. */
   getArtifact(key: JournalKey, id: string, start: number, end: number): Artifact;
 }
@@ -30,11 +37,14 @@ type Artifact = Promise<Uint8Array | undefined>;
 
 /** What it does for workers; `createJournal` does the rest. */
 export interface Backend
-  extends ReadBackend, Pick<Journal, "post" | "lease" | "renew" | "due" | "beat" | "used"> {
+  extends
+    ReadBackend,
+    Pick<Journal, "post" | "lease" | "renew" | "flushReservation" | "due" | "beat" | "used"> {
   append(
     ...args: [Append[0], Known, Append[2], before: number | undefined]
   ): ReturnType<Journal["append"]>;
   release(...args: [Release[0], Known, Release[2], Release[3]]): ReturnType<Journal["release"]>;
+  flush(key: JournalKey, after: Known): ReturnType<Journal["flush"]>;
   look: LastEntries;
   putArtifact(key: JournalKey, id: string, bytes: Uint8Array): Promise<void>;
   /** False where that would be more than `limit`. */
@@ -42,12 +52,43 @@ export interface Backend
   settle(reservation: Reservation, actual: number): Promise<void>;
 }
 
+async function* listAll(
+  store: ReadBackend,
+  prefix: string,
+  since: number,
+): AsyncIterable<JournalSummary> {
+  let [count, newest] = [0, since];
+  for await (const summary of store.list(prefix, since)) {
+    if (count === 0) newest = summary.changed;
+    count += 1;
+    yield summary;
+  }
+  // Meanwhile some may have moved to where this has been already.
+  if (count > PAGE) yield* listAll(store, prefix, newest + 1);
+}
+
+async function* owedAll(store: ReadBackend, prefix: string): AsyncIterable<JournalSummary> {
+  let [count, began] = [0, 0];
+  for await (const summary of store.owed(prefix)) {
+    if (count === 0) began = summary.now;
+    count += 1;
+    yield summary;
+  }
+  if (count <= PAGE) return;
+  for await (const summary of listAll(store, prefix, began)) {
+    if (summary.dueAt !== undefined) yield summary;
+  }
+}
+
 /** The journals of an opened store for who only looks. */
 export function createReader(store: ReadBackend): JournalReader {
   return {
     read: (key, after = 0) => store.read(key, knownOf(after)),
     has: async (key) => (await store.lastOf([key])).some((last) => last > 0),
-    list: ({ prefix = "" } = {}) => store.list(prefix),
+    summary: store.summary,
+    list: ({ prefix = "", since = 0 } = {}) => listAll(store, prefix, since),
+    owed: ({ prefix = "" } = {}) => owedAll(store, prefix),
+    changes: store.changes,
     async readArtifact(key, id, range) {
       const { start, end } = range ?? { start: 0, end: MAX_ARTIFACT_BYTES };
       const found = await store.getArtifact(key, id, start, end);
@@ -81,6 +122,8 @@ export function createJournal(store: Backend): Journal {
       return reply;
     },
     release: (lease, after, dueAt, host) => store.release(lease, knownOf(after), dueAt, host),
+    flush: (key, after) => store.flush(key, knownOf(after)),
+    flushReservation: store.flushReservation,
     watch: watchers.add,
     due: store.due,
     beat: store.beat,

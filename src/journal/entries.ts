@@ -1,26 +1,14 @@
 import { type AppendKind, type Draft, isFact, type StoredEntry } from "../core/entry.ts";
 import { decodeContent } from "../core/entry-codec.ts";
 import { BotError } from "../core/errors.ts";
-
-/** An entry as a store keeps it; `body` is its content as JSON. */
-export interface EntryRow {
-  seq: number;
-  id: string;
-  at: number;
-  kind: string;
-  version: number;
-  body: string;
-}
-
-/** An entry with its seal; `null`: written by 0.3, which had none. */
-export interface SealedRow extends EntryRow {
-  head: string | null;
-}
+import type { JournalKey } from "../core/journal-key.ts";
+import { inPages } from "../core/pages.ts";
+import { type Chain, checkChain, checkEnd, type SealedRow } from "./seal.ts";
 
 /** @throws BotError ENTRY_INVALID */
 export function decodeRow({ seq, id, at, kind, version, body, head }: SealedRow): StoredEntry {
   try {
-    const content = decodeContent(kind, version, JSON.parse(body));
+    const content = decodeContent({ id, kind, version, body });
     const known = { seq, id, at, ...(head !== null && { head }) };
     if (content === undefined) return { ...known, kind: "newer", written: `${kind}/${version}` };
     return { ...known, ...content };
@@ -28,6 +16,26 @@ export function decodeRow({ seq, id, at, kind, version, body, head }: SealedRow)
     const text = `Entry ${seq} (${kind}) does not have the form of its kind; the journal was left alone.`;
     throw new BotError("ENTRY_INVALID", text, { cause: error });
   }
+}
+
+/**
+ * Checks that the rows are what was written, and decodes them. The event loop turns meanwhile, however many there are.
+ * @throws BotError ENTRY_INVALID, JOURNAL_ALTERED
+ */
+export async function decodeChain(
+  key: JournalKey,
+  { rows, after, previous, end }: Chain,
+): Promise<StoredEntry[]> {
+  const entries: StoredEntry[] = [];
+  const ids = new Set<string>();
+  let head = previous;
+  for await (const page of inPages(rows)) {
+    checkChain(key, page, { after: after + entries.length, previous: head }, ids);
+    entries.push(...page.map(decodeRow));
+    head = page.at(-1)?.head ?? null;
+  }
+  checkEnd(key, { last: after + rows.length, head }, end);
+  return entries;
 }
 
 /** Whether an append is of facts, or of decisions. @throws TypeError when it is of both */

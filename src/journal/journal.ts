@@ -50,12 +50,30 @@ export type AppendReply =
 export interface JournalSummary {
   key: JournalKey;
   last: number;
+  /** Of entry number `last`; undefined: it has none. */
+  head: string | undefined;
   lastAt: number;
+  /**
+   * When it last got an entry, as lists are ordered: ms since 1970 that never run backwards, also where the store's clock is
+   * put back.
+   */
+  changed: number;
   dueAt: number | undefined;
   /** A worker holds its lease and the lease has not run out. */
   leased: boolean;
   /** The store's clock when it was asked, ms since 1970. */
   now: number;
+}
+
+/** Journals in the order in which they were last written to, up to some mark. */
+export interface Changes {
+  readonly changed: JournalSummary[];
+  /** Go on from here; kept as text. */
+  readonly mark: string;
+  /** There were more. */
+  readonly more: boolean;
+  /** The store was set back to before the mark that was given, or that was no mark of its: these begin with the first. */
+  readonly restarted: boolean;
 }
 
 /** A part of a counter that is set aside until it is known what was used. */
@@ -70,7 +88,9 @@ export interface Stoppable {
 }
 
 /**
- * One append-only journal per key. Every verb is one transaction, durable when it returns. Times are the store's clock.
+ * One append-only journal per key. Every verb is one transaction. When it returns its work is kept by the process: the death of
+ * this one loses nothing. What the machine's death and a failover lose ends with the last `flush`: what was written since, in
+ * whatever journal, goes from the newest back, and nothing stays without all that was written before it. Times are the store's clock.
  * All verbs throw BotError STORE_UNAVAILABLE when the store does not answer within 2 s (nothing was written, or the same
  * call may be repeated), STORE_FULL when the disk refuses, ENTRY_INVALID when a stored entry does not fit its kind, and
  * JOURNAL_ALTERED where the seal shows that one is not what was written.
@@ -119,6 +139,16 @@ export interface Journal {
   ): Promise<
     { kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" | "lost" }
   >;
+  /**
+   * The barrier: returns `ok` when everything so far, whoever wrote it and in whichever journal, is flushed to disk and, where
+   * replicas are expected or connected, with them. Those who wait at the same time share one flush; where nothing was written since the
+   * last one there is none. `lost`: what the caller has folded or posted up to `after` is not stored there any more, so nothing
+   * may rest on it. It is needed before an acknowledgement, before a write's first byte, before anything is shown, and before who
+   * knows a write's outcome forgets it (test/protocol/README.md).
+   */
+  flush(key: JournalKey, after: Position): Promise<"ok" | "lost">;
+  /** The same, of what is set aside and not settled: a counter has no head. */
+  flushReservation(reservation: Reservation): Promise<"ok" | "lost">;
   /** Calls `onChange` with the last entry's number within a second of any write to the journal, by whichever process. */
   watch(key: JournalKey, onChange: (last: number) => void): Stoppable;
   /**
@@ -130,8 +160,21 @@ export interface Journal {
   beat(host: string): Promise<void>;
   /** Hosts that have beaten, by name. One that is not among them is gone. */
   hosts(): Promise<HostBeat[]>;
-  /** Newest first; `prefix` limits to keys that begin with it. */
-  list(filter?: { prefix?: string }): AsyncIterable<JournalSummary>;
+  /** Undefined: nothing was ever written there. One look-up, however many journals there are. */
+  summary(key: JournalKey): Promise<JournalSummary | undefined>;
+  /**
+   * Newest first, read in pages as they are asked for; `prefix` limits to keys that begin with it, `since` to what has
+   * `changed` from then on. What is written to meanwhile may come twice; nothing is left out.
+   */
+  list(filter?: { prefix?: string; since?: number }): AsyncIterable<JournalSummary>;
+  /** As `list`, of journals that owe something at some time, now, or on a host: the first to be due first. */
+  owed(filter?: { prefix?: string }): AsyncIterable<JournalSummary>;
+  /**
+   * A page of a transport's journals that were written to since the mark, the oldest change first; without one from the
+   * beginning. What was changed in the mark's own moment may come again; nothing is left out, also where the store's clock is
+   * put back.
+   */
+  changes(transport: string, mark?: string): Promise<Changes>;
   /** @throws BotError ARTIFACT_TOO_LARGE above `MAX_ARTIFACT_BYTES` */
   putArtifact(key: JournalKey, bytes: Uint8Array): Promise<ArtifactRef>;
   /** @throws BotError ARTIFACT_UNKNOWN; JOURNAL_ALTERED when the whole of it is not what was put there */
@@ -162,8 +205,20 @@ export interface Journal {
 /** A journal for who only looks. */
 export type JournalReader = Pick<
   Journal,
-  "read" | "has" | "list" | "readArtifact" | "hosts" | "check" | "close"
+  | "read"
+  | "has"
+  | "summary"
+  | "list"
+  | "owed"
+  | "changes"
+  | "readArtifact"
+  | "hosts"
+  | "check"
+  | "close"
 >;
+
+/** Journals that are listed at once. */
+export const PAGE = 64;
 
 /** 40 days, in ms: longer than any budget runs. */
 export const MAX_IDLE_MS = 40 * 86_400_000;

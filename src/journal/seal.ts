@@ -1,9 +1,21 @@
 import { hash } from "node:crypto";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { StoredEntry } from "../core/entry.ts";
-import { inPages } from "../core/pages.ts";
-import { decodeRow, type EntryRow, type SealedRow } from "./entries.ts";
+
+/** An entry as a store keeps it; `body` is its content as JSON. */
+interface EntryRow {
+  seq: number;
+  id: string;
+  at: number;
+  kind: string;
+  version: number;
+  body: string;
+}
+
+/** An entry with its seal; `null`: written by 0.3, which had none. */
+export interface SealedRow extends EntryRow {
+  head: string | null;
+}
 
 /**
  * A journal's running hash: each entry's head is the SHA-256 of the head before it and of all that the entry says, 43
@@ -70,34 +82,11 @@ export interface Chain {
   readonly end: { readonly last: number; readonly head: string | null };
 }
 
-/**
- * Checks that the rows are what was written, and decodes them. The event loop turns meanwhile, however many there are.
- * @throws BotError ENTRY_INVALID, JOURNAL_ALTERED
- */
-export async function decodeChain(
-  key: JournalKey,
-  { rows, after, previous, end }: Chain,
-): Promise<StoredEntry[]> {
-  const entries: StoredEntry[] = [];
-  const ids = new Set<string>();
-  let head = previous;
-  for await (const page of inPages(rows)) {
-    checkChain(key, page, { after: after + entries.length, previous: head }, ids);
-    entries.push(...page.map(decodeRow));
-    head = page.at(-1)?.head ?? null;
-  }
-  checkEnd(key, { last: after + rows.length, head }, end);
-  return entries;
-}
-
 interface Named {
   readonly id: string;
 }
 
-export function absentFrom<T extends Named>(
-  entries: readonly StoredEntry[],
-  drafts: readonly T[],
-): T[] {
+export function absentFrom<T extends Named>(entries: readonly Named[], drafts: readonly T[]): T[] {
   const ids = new Set(entries.map(({ id }) => id));
   return drafts.filter(({ id }) => !ids.has(id));
 }
@@ -105,7 +94,7 @@ export function absentFrom<T extends Named>(
 /** Checks that all that a store says is written is among its entries. @throws BotError JOURNAL_ALTERED */
 export function checkWritten(
   key: JournalKey,
-  entries: readonly StoredEntry[],
+  entries: readonly Named[],
   drafts: readonly Named[],
 ): void {
   const [absent] = absentFrom(entries, drafts);

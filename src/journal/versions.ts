@@ -1,4 +1,5 @@
 import { BotError } from "../core/errors.ts";
+import { commandLine } from "../core/installation.ts";
 
 /** What is said of stores that another version of the program wrote. */
 
@@ -13,5 +14,5 @@ export function upgradedText(name: string, from: number, to: number, writer: str
 }
 
 export function upgradeAheadText(name: string, from: number, to: number, writer: string): string {
-  return `${name}: store version ${from} (${writer}); \`npm start\` upgrades it to ${to}, ${writer} cannot read it then: keep a copy.`;
+  return `${name}: store version ${from} (${writer}); \`${commandLine("")}\` upgrades it to ${to}, ${writer} cannot read it then: keep a copy.`;
 }

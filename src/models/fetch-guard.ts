@@ -1,7 +1,8 @@
+import { createFetch, type Fetch } from "../net/fetch.ts";
 import { type Caller, failure, failureOf } from "./errors.ts";
 import { ModelError } from "./model.ts";
 
-export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export type { Fetch };
 
 /** Providers send at least a ping every few seconds; a proxy or a dead peer sends nothing. */
 const IDLE_MS = 60_000;
@@ -12,51 +13,23 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
  * `fetch` for the SDKs. It gives up when no byte arrives for `idleMs`, before or within the response, and when the
  * response is longer than 8 MB. It follows no redirect: that would send the key along.
  */
-export function watchedFetch(id: string, fetch: Fetch = globalThis.fetch, idleMs = IDLE_MS): Fetch {
-  return async (input, init = {}) => {
-    const giveUp = new AbortController();
-    let hasBegun = false;
-    const timer = setTimeout(() => {
-      const silence = `${id}: no byte arrived for ${idleMs / 1000} s`;
-      giveUp.abort(
-        hasBegun
-          ? new ModelError("MODEL_CUT", `${silence} within the response; I used nothing of it.`)
-          : new ModelError("MODEL_UNREACHABLE", `${silence} after the request. Check the network.`),
-      );
-    }, idleMs);
-    const signals = init.signal ? [init.signal, giveUp.signal] : [giveUp.signal];
-    let response: Response;
-    try {
-      response = await fetch(input, {
-        ...init,
-        signal: AbortSignal.any(signals),
-        redirect: "manual",
-      });
-    } catch (error) {
-      clearTimeout(timer);
-      throw error;
-    }
-    hasBegun = true;
-    if (response.body === null) {
-      clearTimeout(timer);
-      return response;
-    }
-    let bytes = 0;
-    const watch = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        timer.refresh();
-        bytes += chunk.byteLength;
-        if (bytes <= MAX_RESPONSE_BYTES) return controller.enqueue(chunk);
-        throw new ModelError(
-          "MODEL_CUT",
-          `${id}: I stopped reading the response at ${MAX_RESPONSE_BYTES / 1024 / 1024} MB and used nothing of it.`,
-        );
-      },
-      flush: () => clearTimeout(timer),
-      cancel: () => clearTimeout(timer),
-    });
-    return new Response(response.body.pipeThrough(watch), response);
-  };
+export function watchedFetch(id: string, idleMs = IDLE_MS): Fetch {
+  const seconds = idleMs / 1_000;
+  const send = createFetch({
+    idleMs,
+    maxBytes: MAX_RESPONSE_BYTES,
+    silence(hasBegun) {
+      const silence = `${id}: no byte arrived for ${seconds} s`;
+      return hasBegun
+        ? new ModelError("MODEL_CUT", `${silence} within the response; I used nothing of it.`)
+        : new ModelError("MODEL_UNREACHABLE", `${silence} after the request. Check the network.`);
+    },
+    excess() {
+      const text = `I stopped reading the response at ${MAX_RESPONSE_BYTES / 1024 / 1024} MB and used nothing of it.`;
+      return new ModelError("MODEL_CUT", `${id}: ${text}`);
+    },
+  });
+  return (input, init) => send(input, { ...init, redirect: "manual" });
 }
 
 /**

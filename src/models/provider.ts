@@ -10,7 +10,6 @@ export interface ModelOptions {
   contextWindow: number;
   /** How hard it thinks, for models that can be told. */
   effort?: "low" | "medium" | "high" | undefined;
-  fetch?: Fetch | undefined;
   /** Default: 60 s without a byte. */
   idleMs?: number | undefined;
 }
@@ -54,7 +53,7 @@ export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> 
 /** A model behind an SDK's client. Whatever goes wrong is a ModelError. */
 export function createStreamingModel<Client>(
   id: string,
-  { contextWindow, fetch, idleMs }: ModelOptions,
+  { contextWindow, idleMs }: ModelOptions,
   { apiKey, variables, connect, ask }: Streaming<Client>,
 ): Model {
   let client: Promise<Client> | undefined;
@@ -64,7 +63,7 @@ export function createStreamingModel<Client>(
     generate(request, { signal, onDelta }) {
       const caller = { id, apiKey, variables, signal };
       return exchange(caller, async () => {
-        client ??= connect(watchedFetch(id, fetch, idleMs));
+        client ??= connect(watchedFetch(id, idleMs));
         return ask(await client, request, caller, onDelta);
       });
     },

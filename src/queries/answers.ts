@@ -1,4 +1,4 @@
-import type { Answer, CallOutput, CallResult } from "../adapters/adapter.ts";
+import type { Answer, CallOutput, CallResult } from "../adapters/shown.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";

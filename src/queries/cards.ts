@@ -1,5 +1,5 @@
 import canonicalize from "canonicalize";
-import type { ActionCard, ActionPhase } from "../adapters/adapter.ts";
+import type { ActionCard, ActionPhase } from "../adapters/shown.ts";
 import type { Approvers, Json } from "../core/entry.ts";
 import { formatElapsed } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -133,29 +133,33 @@ function listedIn({ proposal: { approvers } }: Action): string[] {
   return approvers.accounts.map(({ account }) => account);
 }
 
-/** Those who are listed as the rule has them: `slack:group:S0SRE (3 people), slack:T1:U07`. */
-function referencesOf(accounts: ListedAccounts): string[] {
+/** Those whom the rule names, as people call them: `@sre (3 people), Ana (U07)`; without a name as the rule has them. */
+function referencesOf(accounts: ListedAccounts, names: Readonly<Record<string, string>>): string[] {
   const counts = new Map<string, number>();
   const named: string[] = [];
   for (const { account, groups } of accounts) {
-    if (groups === undefined) named.push(account);
+    if (groups === undefined) named.push(namedAs(account, names[account]));
     for (const group of groups ?? []) counts.set(group, (counts.get(group) ?? 0) + 1);
   }
   const groups = [...counts].map(
-    ([group, n]) => `${group} (${n === 1 ? "1 person" : `${n} people`})`,
+    ([group, n]) => `${names[group] ?? group} (${n === 1 ? "1 person" : `${n} people`})`,
   );
   return [...groups, ...named];
+}
+
+function namedAs(account: string, name: string | undefined): string {
+  return name === undefined ? account : signed({ account, name });
 }
 
 type ListedAccounts = Extract<Approvers, { kind: "listed" }>["accounts"];
 
 /** `anyone in #ops except ana`: who may approve, and who of them may not. */
 function approversText({ proposal, barred }: Action, encode: Encode): string {
-  const { approvers, place = "this thread" } = proposal;
+  const { approvers, names = {}, place = "this thread" } = proposal;
   const who =
     approvers.kind === "anyone"
       ? `anyone in ${place}`
-      : referencesOf(approvers.accounts).join(", ");
+      : referencesOf(approvers.accounts, names).join(", ");
   if (barred.length === 0) return encode(who);
   return encode(`${who} except ${barred.join(" and ")}`);
 }

@@ -1,4 +1,5 @@
-import type { HistoryItem, Outgoing } from "../adapters/adapter.ts";
+import type { HistoryItem } from "../adapters/queries.ts";
+import type { Outgoing } from "../adapters/shown.ts";
 import { isOpen } from "../thread/action.ts";
 import type { Entry } from "../core/entry.ts";
 import { withoutRemoved } from "../core/removed.ts";
@@ -29,11 +30,9 @@ export async function historyOf(
         const item = thread.outbox.get(entry.id);
         if (item === undefined || (item.kind === "notice" && item.notice.to !== undefined))
           continue;
-        items.push({
-          kind: "out",
-          message: outgoingOf({ key, thread }, item, shown),
-          at: entry.at,
-        });
+        const message = outgoingOf({ key, thread }, item, shown);
+        if (message.kind === "answer" && message.isMoot) continue;
+        items.push({ kind: "out", message, at: entry.at });
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { IncidentCard } from "../adapters/adapter.ts";
+import type { IncidentCard } from "../adapters/shown.ts";
 import type { Entry } from "../core/entry.ts";
 import type { Thread } from "../thread/state.ts";
 import type { Encode } from "./cards.ts";
@@ -17,10 +17,11 @@ export function incidentOf(state: Entry<"incident_state">, encode: Encode): Inci
     startedAt,
     resolvedAt,
     by: encode(state.by),
-    timeline: state.timeline.map(({ at, by, text }) => ({
+    timeline: state.timeline.map(({ at, by, text, link }) => ({
       at,
       by: encode(by),
       text: encode(text),
+      ...(link !== undefined && { link }),
     })),
   };
 }

@@ -1,17 +1,20 @@
-import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/adapter.ts";
+import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
-import type { Entry } from "../core/entry.ts";
+import type { Entry, Outcome } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
 import { type JournalKey, platformName, tryJournalKey } from "../core/journal-key.ts";
 import { capText } from "../core/text.ts";
 import { exactText } from "../security/sanitize.ts";
 import { addressesIn, type LinkRule } from "../core/links.ts";
+import type { PreparedCall } from "../core/tool-call.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
-import { isOpen, isUndoable } from "../thread/action.ts";
+import { isOpen, isShown, isUndoable } from "../thread/action.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
+  argsOf,
   doingOf,
   givenArgs,
+  isWithdrawn,
   type Call,
   type OutboxItem,
   type Quote,
@@ -19,6 +22,7 @@ import {
   type Run,
   type Thread,
 } from "../thread/state.ts";
+import { viewFor } from "../thread/views.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
 /** What everything that is shown passes. */
@@ -42,7 +46,10 @@ export function outgoingOf(
     }
     const approves = (notice.approves ?? []).flatMap((id) => {
       const action = thread.actions.get(id);
-      return action === undefined || !isOpen(action) ? [] : [cardOf(key, action, encode)];
+      if (action === undefined || !isOpen(action)) return [];
+      const card = cardOf(key, action, encode);
+      const isRead = notice.to === undefined || isShown(action, viewFor(thread, notice.to));
+      return [isRead ? card : { ...card, mustOpen: true }];
     });
     return {
       kind: "notice",
@@ -59,7 +66,7 @@ export function outgoingOf(
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   // Whether it is silent says nothing of the systems.
   const checks = [...calls.values()].filter(({ tool }) => tool !== STAY_SILENT);
-  const results = checks.flatMap((call) => resultOf(call, encode));
+  const results = checks.flatMap((call) => resultOf(call, item.run, encode));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
   const { offer } = item;
   const links = linksIn(text ?? "", thread, mayLink);
@@ -70,6 +77,7 @@ export function outgoingOf(
     text,
     results,
     ...(offer && { offer }),
+    ...(isMoot(item.run) && { isMoot: true as const }),
     ...(links.length > 0 && { links }),
   };
   if (modelRun === undefined) return { ...answer, isModelRun: false };
@@ -82,6 +90,19 @@ export function outgoingOf(
     ...(steps > 0 && { spent: { steps, usage, workMs } }),
   };
 }
+
+/** Nothing of it is left to say: people's decisions stand on its cards, or nobody asks any more and nothing was changed. */
+function isMoot(run: Run): boolean {
+  const calls = [...run.calls.values()];
+  if (isWithdrawn(run))
+    return calls.every(({ started }) => started === undefined || started.effect === "read");
+  const isOnCard = ({ action, finished }: Call) =>
+    action?.closed !== undefined && CLOSED.has(finished?.outcome);
+  const isDirect = run.modelRun === undefined && run.ended?.text === undefined;
+  return isDirect && calls.length > 0 && calls.every(isOnCard);
+}
+
+const CLOSED: ReadonlySet<Outcome | undefined> = new Set(["denied", "expired", "cancelled"]);
 
 function aboveOf({ messages, after, older, why }: Entry<"above">): NonNullable<Answer["above"]> {
   return {
@@ -119,12 +140,15 @@ export function pastNotice(
   return plainNotice(encode(text + how));
 }
 
-function resultOf(call: Call, encode: Encode): CallResult[] {
+function resultOf(call: Call, run: Run, encode: Encode): CallResult[] {
   if (call.finished === undefined) return [];
   const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
   const args = givenArgs(call);
   const doing = doingOf(call);
   const { action } = call;
+  const { undoes, repeats } = run.started;
+  const isEdited = (action?.proposal.revision ?? 1) > 1;
+  const isPressed = undoes !== undefined || repeats !== undefined || isEdited;
   const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
   const ended = {
     outcome,
@@ -137,7 +161,9 @@ function resultOf(call: Call, encode: Encode): CallResult[] {
     ...(action !== undefined && isUndoable(action) && { undo: action.action }),
   };
   const said = doing !== undefined && { doing: encode(doing) };
-  return [{ call: call.call, tool: call.tool, args, ...said, ...ended }];
+  return [
+    { call: call.call, tool: call.tool, args, ...said, ...(isPressed && { isPressed }), ...ended },
+  ];
 }
 
 /** What somebody said in another place, as it is shown: theirs, and nothing more. */
@@ -153,12 +179,14 @@ export function quotedOf({ actor, text, files }: Quote, encode: Encode): Quoted 
 
 const MAX_NAME = 80;
 
-/** That the call runs, as people are told. */
-export function begunOf(each: Call): Progress {
+/** That the call runs with these arguments, as people are told. */
+export function begunOf(
+  each: Call,
+  { args, doing }: Pick<PreparedCall, "args" | "doing">,
+): Progress {
   const { call, tool } = each;
-  const doing = doingOf(each);
   const said = doing !== undefined && { doing };
-  return { kind: "tool_started", call, tool, args: givenArgs(each), ...said };
+  return { kind: "tool_started", call, tool, args: givenArgs(each, args), ...said };
 }
 
 /** What a run's calls came to until now, as its progress would have been told. */
@@ -166,7 +194,7 @@ export function progressOf({ calls }: Run): Progress[] {
   return [...calls.values()].flatMap((each): Progress[] => {
     const { call, tool, started, finished } = each;
     if (started === undefined) return [];
-    const begun = begunOf(each);
+    const begun = begunOf(each, { args: argsOf(each), doing: doingOf(each) });
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];

@@ -1,9 +1,9 @@
 import type { JournalKey } from "../core/journal-key.ts";
-import type { ActionCard, Queries, ThreadGaps, ThreadSummary } from "../adapters/adapter.ts";
+import type { Queries, ThreadGaps, ThreadSummary } from "../adapters/queries.ts";
 import { isOpen } from "../thread/action.ts";
 import { pastAction } from "../thread/fold.ts";
 import type { Journal, JournalSummary } from "../journal/journal.ts";
-import type { Thread } from "../thread/state.ts";
+import type { Quote, Thread } from "../thread/state.ts";
 import type { Tool } from "../tools/tool.ts";
 import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { decide } from "../thread/decide.ts";
@@ -25,28 +25,33 @@ export function createQueries(
   const shown: Shown = { encode, mayLink };
   const threads = createKnownThreads(journal, encode);
 
+  /** Each once. */
+  async function* listed(listing: "list" | "owed", prefix: string): AsyncIterable<JournalSummary> {
+    const seen = new Set<JournalKey>();
+    for await (const summary of journal[listing]({ prefix })) {
+      if (seen.has(summary.key)) continue;
+      seen.add(summary.key);
+      yield summary;
+    }
+  }
+
   return {
-    async threads(transport) {
-      const found: ThreadSummary[] = [];
-      for await (const summary of journal.list({ prefix: `${transport}:` })) {
-        found.push(summaryOf(summary, await threads.read(summary.key), encode));
+    async *threads(prefix, only) {
+      for await (const summary of listed(only === undefined ? "list" : "owed", prefix)) {
+        yield summaryOf(summary, await threads.read(summary.key), encode);
       }
-      return found;
     },
 
     async thread(key) {
-      for await (const summary of journal.list({ prefix: key })) {
-        if (summary.key === key) return summaryOf(summary, await threads.read(key), encode);
-      }
-      return undefined;
+      const summary = await journal.summary(key);
+      return summary && summaryOf(summary, await threads.read(key), encode);
     },
 
     isKnown: (key) => threads.isKnown(key),
     async recent(prefix, since) {
-      const found: { key: JournalKey; lastAt: number }[] = [];
-      for await (const { key, lastAt } of journal.list({ prefix }))
-        if (lastAt >= since) found.push({ key, lastAt });
-      return found.toSorted((a, b) => b.lastAt - a.lastAt).map(({ key }) => key);
+      const found = new Set<JournalKey>();
+      for await (const { key } of journal.list({ prefix, since })) found.add(key);
+      return [...found];
     },
     isSaid: async (key, post) =>
       (await threads.isKnown(key)) && (await threads.read(key)).said.has(post),
@@ -56,6 +61,12 @@ export function createQueries(
       if (!(await threads.isKnown(key))) return false;
       const { said, typed } = await threads.read(key);
       return said.has(post) || typed.has(post);
+    },
+
+    async quoted(key, ref) {
+      const { quotes } = (await threads.read(key)).thread;
+      const isIn = (quote: Quote) => [...quote.shown.values()].some((each) => each.ref === ref);
+      return [...quotes.values()].find(isIn)?.actor.account;
     },
 
     async incident(key, id) {
@@ -87,15 +98,12 @@ export function createQueries(
       return historyOf(key, await journal.read(key), limit, shown);
     },
 
-    async openActions(transport) {
-      const cards: ActionCard[] = [];
-      for await (const { key } of journal.list({ prefix: `${transport}:` })) {
+    async *openActions(transport) {
+      // An open action expires at some time, so its thread owes something.
+      for await (const { key } of listed("owed", `${transport}:`)) {
         const { thread } = await threads.read(key);
-        for (const action of thread.live) {
-          if (isOpen(action)) cards.push(cardOf(key, action, encode));
-        }
+        for (const action of thread.live) if (isOpen(action)) yield cardOf(key, action, encode);
       }
-      return cards;
     },
 
     tools: () => tools.map(({ name, description, effect }) => ({ name, description, effect })),

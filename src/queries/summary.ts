@@ -1,8 +1,9 @@
-import type { Notice } from "../adapters/adapter.ts";
+import type { Notice } from "../adapters/shown.ts";
 import { conclusionOf, plainNotice, standingOf } from "../adapters/render/phrases.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { isOpen } from "../thread/action.ts";
+import { whatOf } from "../thread/phrases.ts";
 import { type Call, refOf, type Thread } from "../thread/state.ts";
 import { summaryWords } from "../thread/summary-phrases.ts";
 import { cardOf, type Encode } from "./cards.ts";
@@ -44,7 +45,7 @@ export function summaryOf(
     ...listed(summaryWords.open, [
       ...named(actions.filter((action) => action.isOpen)),
       ...questionsIn(thread).map(line),
-      ...unsettled.map((call) => summaryWords.unknown(refOf(call), call.tool)),
+      ...unsettled.map((call) => line(summaryWords.unknown(refOf(call), whatOf(call)))),
     ]),
     ...(newest === undefined ? [] : [summaryWords.newest(newest)]),
   ].join("\n\n");

@@ -147,13 +147,25 @@ const WRITTEN_TOGETHER = [
 
 const STYLED = "styled letters";
 
-/** Cyrillic and Greek letters that most fonts draw like a Latin one. */
-const LOOKALIKES = "аеорсухіјѕһԁԛԝӏвкмнтАВЕКМНОРСТУХЅІЈԌҮαικνορυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ";
-const ALL_LOOKALIKES = new RegExp(`^[${LOOKALIKES}]+$`, "u");
-const PLAINLY_FOREIGN = new RegExp(
-  `(?![${LOOKALIKES}])[\\p{Script=Cyrillic}\\p{Script=Greek}]`,
-  "u",
-);
+/**
+ * Letters that fonts draw like a Latin one, by the confusables of Unicode UTS #39: of scripts that words of nothing else can be
+ * written in. Left out is what is drawn like a digit, and what only some fonts draw so.
+ */
+const LOOKALIKES = [
+  { script: "Cyrillic", letters: "ЅІЈАВЕКМНОРСТУХЬавгекмнорстухѕіјѡѴѵҮүһҽӀӏӠԁԌԛԜԝꙄꙇ" },
+  { script: "Greek", letters: "ͺͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορσυχϒϜϱϲϳϹϺᴦ" },
+  { script: "Armenian", letters: "ՍՏՕագզհոռսցքօ" },
+  { script: "Cherokee", letters: "ᎠᎡᎢᎥᎩᎪᎫᎬᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏕᏙᏚᏞᏟᏢᏦᏧᏮᏳᏴꭵꮁꮃꮓꮩꮪꮯ" },
+  { script: "Coptic", letters: "ϨⲅⲎⲒⲔⲘⲚⲞⲟⲢⲣⲤⲥⲦⲨⲬⳊⳌⳐⳒ" },
+  { script: "Lisu", letters: "ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" },
+].map(({ script, letters }) => ({
+  all: new RegExp(`^[${letters}]+$`, "u"),
+  /** A letter that can be of no other script. */
+  plain: new RegExp(`(?![${letters}])\\p{Script=${script}}`, "u"),
+}));
+
+/** Letters of phonetic and old alphabets that are Latin too; not the `ı` of Turkish. */
+const LIKE_LATIN = /[ƄƍƖƦƧƷƼƽǀȜȢȣɑɡɣɩɪɯʋʏᴄᴏᴑᴜᴠᴡᴢᶃᶌẝỿꜱꝚꝪꝮꞘꞙꞟꞫꞲꞳꞴꬲꬵꬽꭇꭈꭎꭒꭚ]/u;
 
 function scriptOf(character: string): string | undefined {
   if (!/[\p{L}\p{Nd}]/u.test(character)) return undefined;
@@ -162,7 +174,8 @@ function scriptOf(character: string): string | undefined {
   return SCRIPTS.find(({ pattern }) => pattern.test(character))?.name ?? "another script";
 }
 
-function oddityOf(word: string, hasForeignText: boolean): string | undefined {
+/** `foreign`: the look-alikes of scripts that nothing around the word is plainly written in. */
+function oddityOf(word: string, foreign: typeof LOOKALIKES): string | undefined {
   const letters = [...new Set(word)].flatMap((character) => {
     const script = scriptOf(character);
     return script === undefined ? [] : [{ character, script }];
@@ -171,9 +184,12 @@ function oddityOf(word: string, hasForeignText: boolean): string | undefined {
   const isMixed =
     scripts.size > 1 &&
     !WRITTEN_TOGETHER.some((set) => [...scripts].every((script) => set.has(script)));
-  const isDisguised = scripts.has(STYLED) || (!hasForeignText && ALL_LOOKALIKES.test(word));
+  const isDisguised =
+    scripts.has(STYLED) || LIKE_LATIN.test(word) || foreign.some(({ all }) => all.test(word));
   if (!isMixed && !isDisguised) return undefined;
-  const strangers = letters.filter(({ script }) => script !== "Latin").slice(0, 5);
+  const strangers = letters
+    .filter(({ character, script }) => script !== "Latin" || LIKE_LATIN.test(character))
+    .slice(0, 5);
   const named = strangers.map(
     ({ character, script }) => `${codePointOf(character)} ${exactText(character)} (${script})`,
   );
@@ -185,19 +201,35 @@ function codePointOf(character: string): string {
   return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** What is invisible, but the joiners and selectors that Persian, Hindi and emoji are written with. */
+const HIDING =
+  /(?!\u200c|\u200d|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|(?<=[!-~])(?:\u200c|\u200d|\ufe0f)(?=[!-~])/gu;
+
+const MAX_ODDITIES = 3;
+
+function odditiesIn(text: string): string[] {
+  const found: string[] = [];
+  for (const line of text.split("\n")) {
+    // What is written beside it, such as a note, makes a name no less of a trap.
+    const foreign = LOOKALIKES.filter(({ plain }) => !plain.test(line));
+    for (const word of new Set(line.match(/[\p{L}\p{M}\p{N}]+/gu))) {
+      const oddity = /[^ -~]/.test(word) ? oddityOf(word, foreign) : undefined;
+      if (oddity !== undefined && !found.includes(oddity)) found.push(oddity);
+      if (found.length === MAX_ODDITIES) return found;
+    }
+  }
+  return found;
+}
+
 /**
  * A card's warning that a word is not what it looks like, naming up to three such words and five characters of
- * each: scripts mixed inside a word, fullwidth and mathematical letters, and Cyrillic or Greek words of nothing but
- * look-alikes in a text that is not otherwise in that script. Undefined if the text has none.
+ * each: scripts mixed inside a word, fullwidth, mathematical and phonetic letters, words of nothing but look-alikes in a line
+ * that is not otherwise in their script; and characters that nobody sees. Undefined if the text has none.
  */
 export function confusables(text: string): string | undefined {
-  const words = new Set(cleanText(text).match(/[\p{L}\p{M}\p{N}]+/gu));
-  const hasForeignText = PLAINLY_FOREIGN.test(text);
-  const oddities: string[] = [];
-  for (const word of words) {
-    const oddity = /[^ -~]/.test(word) ? oddityOf(word, hasForeignText) : undefined;
-    if (oddity !== undefined) oddities.push(oddity);
-    if (oddities.length === 3) break;
-  }
+  const oddities = odditiesIn(cleanText(text));
+  const unseen = new Set(text.match(HIDING)?.map(codePointOf));
+  if (unseen.size > 0)
+    oddities.push(`it holds what nobody sees: ${[...unseen].slice(0, 5).join(", ")}`);
   return oddities.length === 0 ? undefined : `Not what it looks like: ${oddities.join("; ")}.`;
 }

@@ -5,7 +5,7 @@ import type { Journal } from "../journal/journal.ts";
 /** The operations channel: what operators should know, from wherever it happened. */
 export interface Ops {
   /**
-   * Tells it. Durable when it returns true; the same id is told once, whatever fails on the way. False: no channel is set.
+   * Tells it. Kept when it returns true; the same id is told once, whatever fails on the way. False: no channel is set.
    * @throws BotError STORE_UNAVAILABLE, STORE_FULL
    */
   tell(id: string, text: string): Promise<boolean>;

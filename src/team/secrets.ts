@@ -4,6 +4,7 @@ import type { Entry } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { within } from "../core/time-limit.ts";
+import { postDurably } from "../journal/durable.ts";
 import type { Journal, Lease } from "../journal/journal.ts";
 import { createFollower } from "./follow.ts";
 import type { SecretKey, SecretKeys } from "./secret-keys.ts";
@@ -39,7 +40,7 @@ interface Latest {
 
 export type Secrets = ReturnType<typeof createSecrets>;
 
-type Store = Pick<Journal, "read" | "post" | "has" | "lease" | "release" | "list">;
+type Store = Pick<Journal, "read" | "post" | "flush" | "has" | "lease" | "release" | "list">;
 
 export function createSecrets(journal: Store, keys: SecretKeys) {
   const followers = new Map<string, () => Promise<Latest>>();
@@ -72,7 +73,7 @@ export function createSecrets(journal: Store, keys: SecretKeys) {
     const data = seal(key, value ?? "", contextOf(name, version + 1, key));
     // Of several that write at the same moment one does: the number is taken then.
     const draft = { id: `secret:${version}`, kind: "secret", key: key.id, data } as const;
-    const { entry } = await journal.post(keyOf(name), draft);
+    const { entry } = await postDurably(journal, keyOf(name), draft);
     return entry.kind === "secret" && entry.data === data;
   }
 

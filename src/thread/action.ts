@@ -1,6 +1,7 @@
 import { inCodeBlock } from "../core/edit.ts";
 import type { Actor, Entry, JsonObject } from "../core/entry.ts";
 import { countPeople, signed } from "../core/people.ts";
+import { oneLine, shortened } from "../core/text.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
 
 /** What people were reminded of: not at all, at half-time, for the last time. */
@@ -61,8 +62,7 @@ export class Action {
   readonly openedAt: number;
   /** The last entry that changed what its card shows. */
   touched: number;
-  /** Per view: the card's message and the entry up to which it is shown. `isElsewhere`: nobody in the view can see it. */
-  readonly shown = new Map<string, { ref: string; seq: number; isElsewhere: boolean }>();
+  readonly shown = new Map<string, ShownCard>();
 
   constructor(
     proposal: Entry<"action_proposed">,
@@ -82,6 +82,17 @@ export class Action {
   }
 }
 
+/** What a view has of an action's card. */
+export interface ShownCard {
+  ref: string;
+  /** The entry up to which the view has had its turn. */
+  seq: number;
+  /** The entry up to which people can read it there; 0: nothing of it. */
+  read: number;
+  /** The place took nothing the last time. */
+  isRefused: boolean;
+}
+
 /** A call that somebody asked for to take an action back, as it stands. */
 interface Undoing {
   by: Actor;
@@ -95,14 +106,28 @@ interface Undoing {
 
 export type ClosedOutcome = Entry<"action_closed">["outcome"];
 
+const MAX_TITLE = 100;
+
+/** What an action would do, in its card's words: `Purge queue web`; without those the tool's name. */
+export function titleOf({ tool, preview: { title = tool } }: Action["proposal"]): string {
+  // Between backticks the program's own words are code.
+  return shortened(oneLine(title), MAX_TITLE).replaceAll("`", "'");
+}
+
 /** Nothing has ended it and nothing has begun. */
 export function isOpen(action: Action): boolean {
   return !action.started && action.closed === undefined;
 }
 
-/** Its card does not stand in this view, since the place refused it. */
-export function isHidden({ shown }: Action, view: string): boolean {
-  return shown.get(view)?.isElsewhere === true;
+/** People in this view can read the newest revision on its card. */
+export function isShown({ shown, proposal }: Action, view: string): boolean {
+  return (shown.get(view)?.read ?? 0) >= proposal.seq;
+}
+
+/** The platform would not show the newest revision in this view. */
+export function isHidden({ shown, proposal }: Action, view: string): boolean {
+  const there = shown.get(view);
+  return there !== undefined && there.seq >= proposal.seq && there.read < proposal.seq;
 }
 
 /** Nothing more will happen to it by itself; a person may still settle an unknown outcome. */

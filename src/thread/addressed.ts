@@ -1,5 +1,6 @@
 import type { Entry, Kind } from "../core/entry.ts";
 import { runOfCall } from "./entry-ids.ts";
+import { isAside } from "./said.ts";
 
 /**
  * Whom a message is for, decided from the journal alone, so every replica and every surface decides alike. `answer`: the
@@ -21,6 +22,8 @@ export class Room {
   readonly runs = new Map<string, ReadonlyMap<string, string>>();
   /** Authors of posts that no run has taken up, by entry. */
   readonly posts = new Map<string, string>();
+  /** Pins, and commands given elsewhere, that no run has taken up: they say nothing. */
+  readonly asides = new Set<string>();
   /** Authors of lines that nobody was answered, by entry. */
   readonly passed = new Map<string, string>();
   /** Whoever somebody spoke to and who has not written since, by account. */
@@ -36,16 +39,16 @@ export class Room {
   /** People were shown how to make it quiet. */
   offered = false;
   /** A bot's message began it: people write there to each other too. */
-  isApps = false;
+  isFromApp = false;
   /** How many messages of bots were heard. */
-  fromApps = 0;
+  appPosts = 0;
 }
 
 /** After so long a line is no reply any more. */
 const EXCHANGE_MS = 10 * 60_000;
 const MAX_POSTS = 100;
 /** Messages of bots that a thread takes up: two that answer each other come to an end. */
-const MAX_FROM_APPS = 3;
+const MAX_APP_POSTS = 3;
 
 /** Nothing that a later answer could need: models are not told. */
 export function isSmallTalk(hearing: Hearing, { tone, app }: Entry<"message">): boolean {
@@ -92,10 +95,10 @@ export function heardAnew(room: Room, edited: Entry<"edited">): Entry<"message">
 /** What a bot writes nobody asked for: a model says whether it is worth a word. It is nobody of the room's people. */
 function hearApp(room: Room, message: Entry<"message">): Hearing {
   noteAddress(room, message);
-  room.isApps ||= room.people.size === 0;
-  room.fromApps += 1;
+  room.isFromApp ||= room.people.size === 0;
+  room.appPosts += 1;
   const isLeft = room.quiet && message.address?.bot !== true;
-  return isLeft || room.fromApps > MAX_FROM_APPS ? "silent" : "unsure";
+  return isLeft || room.appPosts > MAX_APP_POSTS ? "silent" : "unsure";
 }
 
 function hearingOf(room: Room, message: Entry<"message">): Hearing {
@@ -109,7 +112,7 @@ function hearingOf(room: Room, message: Entry<"message">): Hearing {
   if (tone === "ack") return "silent";
   if (address.direct === true) return "answer";
   if (room.quiet) return "silent";
-  if (room.people.size === 1 && !room.isApps) return "answer";
+  if (room.people.size === 1 && !room.isFromApp) return "answer";
   if (isReply(room, message)) return "silent";
   const couldBeOurs = room.spoke || room.askers.has(account);
   return tone === "consent" && !couldBeOurs ? "silent" : "unsure";
@@ -175,7 +178,9 @@ export function noteInRoom<K extends Kind>(room: Room, entry: Entry<K>): void {
 }
 
 const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = {
-  command(room, { id, actor, command, address }) {
+  command(room, entry) {
+    const { id, actor, command, address } = entry;
+    if (isAside(entry)) return void room.asides.add(id);
     noteAddress(room, { address });
     room.people.set(actor.account, actor.name);
     remember(room.posts, id, actor.account);
@@ -196,6 +201,7 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
       room.posts.delete(id);
     }
     room.runs.set(run, taken);
+    if (room.asides.delete(answers[0] ?? "")) return;
     room.askers = new Set(taken.values());
     for (const account of room.askers) room.awaited.delete(account);
   },

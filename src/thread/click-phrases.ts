@@ -1,4 +1,4 @@
-import type { Entry, Outcome } from "../core/entry.ts";
+import type { Choice, Entry, Outcome } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import { type Action, approvingVotes, type Grant } from "./action.ts";
 import { formatTime } from "./phrases.ts";
@@ -17,8 +17,13 @@ export const CANNOT_BE_EDITED = "it cannot be edited now";
 export const BREAK_GLASS = "break the glass for";
 export const grantName = (action: string) => `the grant of ${action}`;
 
-/** Buttons of a card, as people see them. */
-export const pressed = { approve: "Approve", undo: "Undo", break: "Break glass" } as const;
+/** Buttons that mean the very card that they stand on, as people see them. */
+export const pressed: Readonly<Partial<Record<Choice["kind"], string>>> = {
+  approve: "Approve",
+  undo: "Undo",
+  break: "Break glass",
+  repeat: "Ask again",
+};
 
 export const clickAnswers = {
   decided: "That was already decided.",
@@ -33,8 +38,8 @@ export const clickAnswers = {
     `You pressed ${button} on an old card of ${action}, so it did not count. The card was drawn again: read it, then press there.`,
   notOpened: (action: string) =>
     `${action} is too long for its card, so your Approve didn't count yet. Open it, read all of it, then approve.`,
-  hidden: (action: string) =>
-    `The card of ${action} could not be shown here, so your Approve doesn't count: nobody here can read what would run. Ask for it where I can post.`,
+  notShown: (action: string) =>
+    `The card of ${action}, as it is now, has not been shown here, so your Approve didn't count. Open it, read all of it, then approve.`,
   nameless: (action: string) =>
     `${action} was asked for by an older version, which named no machine, so your Approve did not count. I'm asking again with the machine's name: decide there.`,
   onlyApprove: (action: string) =>

@@ -1,11 +1,10 @@
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
-import { summaryDueAt } from "./digest.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { nextUndelivered, type Undelivered } from "./undelivered.ts";
-import { escalationTime, type Waiting, waitingIn } from "./waiting.ts";
+import { escalationTime, isWaiting, type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,
   absenceOf,
@@ -15,12 +14,12 @@ import {
   mustAsk,
   namesNoMachine,
   quietCall,
-  type Scenery,
   timesOf,
 } from "./machines.ts";
 import {
   type Call,
   type LaterCheck,
+  type Page,
   type PendingPost,
   type Run,
   talkingRuns,
@@ -30,6 +29,7 @@ import {
   type Untold,
   type UntoldFact,
 } from "./state.ts";
+import { type Showing, unshown, unsummed } from "./shown-work.ts";
 
 /**
  * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
@@ -42,7 +42,7 @@ export type Step =
   /** A long thread has been quiet for a while, and what it came to is not in its summary. */
   | { do: "sum"; key: string; view: string }
   /** The journal of a view's own place is to point here, or no more. */
-  | { do: "link"; key: string; view: string; isOver: boolean }
+  | { do: "point"; key: string; view: string; isOver: boolean }
   | { do: "judge"; key: string; click: Entry<"click"> }
   | { do: "tell"; untold: Untold }
   | { do: "hint"; key: string; message: Entry<"message"> }
@@ -76,6 +76,8 @@ export type Step =
   | { do: "mark"; key: string; done: Call }
   /** The operations channel is told it too. */
   | { do: "alarm"; key: string; entry: string; about: UntoldFact }
+  /** Its rule pages people: they are to be, or are not needed any more. */
+  | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }
   | { do: "abandon"; call: Call; host: string; absence: Absence }
   | { do: "await"; call: Call; host: string }
@@ -92,13 +94,9 @@ export type KnownStep = Exclude<
   LearningStep | { do: "expire" | "forget" | "ring" | "lapseGrant" | "wait" }
 >;
 
-export interface Situation extends Scenery {
-  /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
-  showAfterMs: number | undefined;
+export interface Situation extends Showing {
   /** A view here can read what stands above a message. */
   readsAbove?: boolean;
-  /** A long thread that has been quiet for so long is summed up. Undefined: no view here shows summaries. */
-  sumAfterMs?: number | undefined;
 }
 
 /** A situation, and what of the thread is for another machine. */
@@ -137,6 +135,7 @@ export function decide(thread: Thread, situation: Situation): Step {
       : (verifyStep(thread, scene) ??
         markStep(thread, scene) ??
         alarmStep(thread, scene) ??
+        pageStep(thread, scene) ??
         workStep(thread, scene) ??
         sumStep(thread, scene))) ?? {
       do: "wait",
@@ -189,14 +188,14 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
 /** The oldest thing owed to each view; one at a time, so that a thread reads in order. */
 function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   // Nobody can answer in a place before what is said there comes here.
-  for (const [view, link] of thread.links) {
+  for (const [view, pointer] of thread.pointers) {
     const key = workKey.view(view);
-    if (link !== "open" && !busy.has(key))
-      return { do: "link", key, view, isOver: link === "closing" };
+    if (pointer !== "open" && !busy.has(key))
+      return { do: "point", key, view, isOver: pointer === "closing" };
   }
   for (const view of thread.views) {
     const key = workKey.view(view);
-    if (busy.has(key) || thread.links.get(view) === "opening") continue;
+    if (busy.has(key) || thread.pointers.get(view) === "opening") continue;
     const undelivered = nextUndelivered(thread, view);
     if (undelivered !== undefined) return { do: "deliver", key, view, undelivered };
   }
@@ -213,42 +212,12 @@ function showStep(thread: Thread, situation: Situation): Step | undefined {
   return undefined;
 }
 
-/** Runs at work whose progress has no message yet. What waits for people is shown by its card or question. */
-function unshown(thread: Thread, situation: Situation): { view: string; run: Run; at: number }[] {
-  const { showAfterMs } = situation;
-  if (showAfterMs === undefined || isResting(thread, situation)) return [];
-  return thread.views.flatMap((view) =>
-    [...thread.going]
-      .filter((run) => !run.progressMessages.has(view) && isAtWork(run))
-      .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
-  );
-}
-
 function sumStep(thread: Thread, situation: Situation): Step | undefined {
   for (const { view, at } of unsummed(thread, situation)) {
     const key = workKey.summary(view);
     if (at <= situation.now && !situation.busy.has(key)) return { do: "sum", key, view };
   }
   return undefined;
-}
-
-/** An ornament: while anything is at work it waits. */
-function unsummed(thread: Thread, { sumAfterMs }: Situation): { view: string; at: number }[] {
-  if (sumAfterMs === undefined || [...thread.going].some(isAtWork)) return [];
-  return thread.views.flatMap((view) => {
-    const at = summaryDueAt(thread.digest, view, sumAfterMs);
-    return at === undefined ? [] : [{ view, at }];
-  });
-}
-
-function isAtWork(run: Run): boolean {
-  const { open, modelRun } = run;
-  if (isUndecided(run)) return false;
-  if (open.size === 0) return modelRun !== undefined;
-  return [...open.values()].some(
-    ({ action, asked, started }) =>
-      started !== undefined || (action === undefined && asked === undefined),
-  );
 }
 
 /** Comes before clicks are judged: one whose author cannot be looked up must not keep an action open. */
@@ -288,6 +257,17 @@ function alarmStep({ alarms }: Thread, { busy }: Scene): Step | undefined {
   for (const [entry, about] of alarms) {
     const key = workKey.alarm(entry);
     if (!busy.has(key)) return { do: "alarm", key, entry, about };
+  }
+  return undefined;
+}
+
+function pageStep({ pages }: Thread, { busy }: Scene): Step | undefined {
+  for (const page of pages.values()) {
+    const key = workKey.page(page.action.action);
+    const isOver = !isWaiting(page.action);
+    // Somebody may just have decided it.
+    const isDue = isOver || !(page.isOpen || busy.has(workKey.judging));
+    if (isDue && !busy.has(key)) return { do: "page", key, page, isOver };
   }
   return undefined;
 }

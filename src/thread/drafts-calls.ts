@@ -1,5 +1,5 @@
 import { type Action, carrierOf, type Grant, isOpen } from "./action.ts";
-import type { AppendKind, Draft, Entry, Outcome } from "../core/entry.ts";
+import { type AppendKind, type Draft, type Entry, isFact, type Outcome } from "../core/entry.ts";
 import type { PreparedCall, ReverseCall, ToolResult, ViewChange } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -20,7 +20,10 @@ import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
 export type Card = PreparedCall &
   Pick<Entry<"action_proposed">, "preview" | "approvers" | "quorum" | "barred" | "expiresAt"> &
   Partial<
-    Pick<Entry<"action_proposed">, "confirm" | "breakable" | "offer" | "granted" | "escalation">
+    Pick<
+      Entry<"action_proposed">,
+      "names" | "confirm" | "breakable" | "offer" | "granted" | "escalation"
+    >
   >;
 
 /** What becomes of a call that nobody was asked about yet. */
@@ -55,12 +58,8 @@ export function preparedDrafts(
       return call.isDelayTold ? undefined : [lookingNotice(call)];
     case "question":
       return [questionNotice(call, proposal)];
-    case "allow": {
-      const { args, doing } = proposal.prepared;
-      const isSame = JSON.stringify(args) === JSON.stringify(call.args);
-      const more = { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
-      return [startedDraft(call, proposal.prepared, more)];
-    }
+    case "allow":
+      return [allowedDraft(call, proposal.prepared)];
     case "ask": {
       const { card, reason, place } = proposal;
       const action = actionName(thread.counts.actions + 1);
@@ -112,6 +111,28 @@ function startedDraft(
     ...(host !== undefined && { host }),
     ...more,
   };
+}
+
+/** Nobody had to approve it. */
+function allowedDraft(call: Call, prepared: PreparedCall): Draft<"tool_started"> {
+  const { args, doing } = prepared;
+  const isSame = JSON.stringify(args) === JSON.stringify(call.args);
+  const more = { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
+  return startedDraft(call, prepared, more);
+}
+
+/** An allowed read, whose start is written with its end, or alone while it goes on. `result`: undefined until it ends. */
+export function readDrafts(
+  call: Call,
+  prepared: PreparedCall,
+  result: ToolResult | undefined,
+): Draft<AppendKind>[] | undefined {
+  if (call.finished !== undefined) return undefined;
+  const begun = call.started === undefined ? [allowedDraft(call, prepared)] : [];
+  if (result === undefined) return begun.length === 0 ? undefined : begun;
+  const ended = finishedDrafts(call, result);
+  // That it was cut or refused is a decision, and facts never share an append with one.
+  return ended.every(isFact) ? [...begun, ...ended] : ended;
 }
 
 export interface Rechecked {

@@ -1,4 +1,12 @@
-import { type Action, isHidden, isLeft, isRepeatable, isUndoable, mustBeOpened } from "./action.ts";
+import {
+  type Action,
+  isHidden,
+  isLeft,
+  isRepeatable,
+  isShown,
+  isUndoable,
+  mustBeOpened,
+} from "./action.ts";
 import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -9,7 +17,7 @@ import {
   proposedDraft,
 } from "./drafts-calls.ts";
 import { results, turned } from "./phrases.ts";
-import { decisionNotices, privateNotice } from "./drafts-notices.ts";
+import { decisionNotices, privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
 import { repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
@@ -66,23 +74,22 @@ export function clickDrafts(
   const missing = whyNotYes(action, choice);
   if (missing !== undefined) return [privateNotice(click, missing)];
   if (choice.kind === "cancel" && action.askers.has(click.actor.account)) {
-    return cancelDrafts(action, click, thread);
+    return cancelDrafts(action, click, around);
   }
   if (author === undefined) return undefined;
   if (!author.eligible) return [privateNotice(click, author.why)];
+  // Who may not do it at all is told that, and not to write more.
+  if (choice.kind === "break" && choice.reason.trim().length < MIN_REASON)
+    return [privateNotice(click, phrases.clickAnswers.glassReason(action.action, MIN_REASON))];
   if (choice.kind === "edit") return [editedDraft(action, click, facts.edited)];
-  if (choice.kind === "cancel") return cancelDrafts(action, click, thread);
+  if (choice.kind === "cancel") return cancelDrafts(action, click, around);
   if (choice.kind === "approve" && hasApproved(action, click, around)) {
     return [privateNotice(click, phrases.alreadyApproved(action))];
   }
   // Whatever is left lets it run, but a deny.
-  const { account } = click.actor;
-  const isUnseen = isHidden(action, viewFor(thread, account)) && !action.opened.has(account);
-  if (choice.kind !== "deny" && isUnseen)
-    return [privateNotice(click, phrases.clickAnswers.hidden(action.action))];
-  if (choice.kind !== "deny" && !hasRead(action, click, around)) {
-    const text = phrases.clickAnswers.notOpened(action.action);
-    return [{ ...privateNotice(click, text), approves: [action.action] }];
+  if (choice.kind !== "deny" && !hasSeen(action, click, around)) {
+    const say = phrases.clickAnswers[mustBeOpened(action.proposal) ? "notOpened" : "notShown"];
+    return [{ ...privateNotice(click, say(action.action)), approves: [action.action] }];
   }
   return votedDrafts(action, click, author.basis, around);
 }
@@ -98,7 +105,7 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
     return votedDrafts(action, click, phrases.notLookedUp(LIMIT_MINUTES), around);
   }
   if (action !== undefined && choice.kind === "cancel") {
-    return cancelDrafts(action, click, around.thread);
+    return cancelDrafts(action, click, around);
   }
   return [privateNotice(click, phrases.clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
 }
@@ -111,11 +118,7 @@ function whyNotYes({ action, proposal }: Action, choice: Choice): string | undef
   if (confirm === undefined && typed !== undefined) return phrases.clickAnswers.onlyApprove(action);
   if (confirm !== undefined && typed !== confirm)
     return phrases.clickAnswers.confirm(action, confirm, typed);
-  if (choice.kind === "break")
-    return choice.reason.trim().length < MIN_REASON
-      ? phrases.clickAnswers.glassReason(action, MIN_REASON)
-      : undefined;
-  const wantsGrant = choice.grants === true && offer === undefined;
+  const wantsGrant = choice.kind === "approve" && choice.grants === true && offer === undefined;
   return wantsGrant ? phrases.clickAnswers.noOffer(action) : undefined;
 }
 
@@ -198,14 +201,21 @@ function hasApproved(
   );
 }
 
-/** All of a long action was shown to whoever clicked, on this account or another of theirs. */
-function hasRead(
-  { proposal, opened }: Action,
-  { actor: { account } }: Entry<"click">,
-  { personOf }: Surroundings,
+/**
+ * All of the newest revision was shown to whoever clicked: they opened it, on this account or another of theirs, or it stands
+ * on its card where they are. Who pressed that card has seen it, also before it is written down that it stands there.
+ */
+function hasSeen(
+  action: Action,
+  { actor: { account }, digest }: Entry<"click">,
+  { personOf, thread }: Surroundings,
 ): boolean {
-  if (!mustBeOpened(proposal) || opened.has(account)) return true;
-  return [...opened].some((each) => personOf(each) === personOf(account));
+  const { opened, proposal } = action;
+  if (opened.has(account)) return true;
+  if ([...opened].some((each) => personOf(each) === personOf(account))) return true;
+  if (mustBeOpened(proposal)) return false;
+  const view = viewFor(thread, account);
+  return isShown(action, view) || (digest !== undefined && !isHidden(action, view));
 }
 
 /**
@@ -213,18 +223,14 @@ function hasRead(
  * entries the same number and revision may be another action's. A deny counts all the same.
  */
 function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
-  if (!MEANS_A_CARD.has(choice.kind)) return false;
+  if (phrases.pressed[choice.kind] === undefined) return false;
   if (digest === undefined) return via === "button";
   const meant = choice.kind === "approve" && choice.grants ? proposal.offer : proposal;
   return meant?.digest.startsWith(digest) !== true;
 }
 
-const MEANS_A_CARD: ReadonlySet<Choice["kind"]> = new Set(["approve", "break", "undo"]);
-
 function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  const { kind } = click.choice;
-  const button =
-    kind === "undo" || kind === "break" ? phrases.pressed[kind] : phrases.pressed.approve;
+  const button = phrases.pressed[click.choice.kind] ?? "";
   return {
     ...privateNotice(click, phrases.clickAnswers.otherCard(action, button)),
     redraws: action,
@@ -256,6 +262,7 @@ function repeatDrafts(
   author: Author | undefined,
   thread: Thread,
 ): Draft<AppendKind>[] | undefined {
+  if (isOtherCard(action, click)) return [otherCardNotice(action, click)];
   if (click.seq < thread.stoppedAt)
     return [privateNotice(click, phrases.clickAnswers.stoppedRepeat(action.action))];
   if (!isRepeatable(action)) return [privateNotice(click, phrases.whyNoRepeat(action))];
@@ -288,14 +295,20 @@ function editedDraft(
 }
 
 /** Takes an action back. Who did not ask for it is asked first whether they mean to end it for everyone. */
-function cancelDrafts(action: Action, click: Entry<"click">, thread: Thread): Draft<AppendKind>[] {
+function cancelDrafts(
+  action: Action,
+  click: Entry<"click">,
+  around: Surroundings,
+): Draft<AppendKind>[] {
   const { choice, actor } = click;
   const isSure = choice.kind === "cancel" && choice.sure === true;
-  if (!isSure && !action.askers.has(actor.account)) return [confirmation(action, click, thread)];
+  if (!isSure && !action.askers.has(actor.account))
+    return [confirmation(action, click, around.thread)];
   const by = signed(actor);
   return [
     closedDraft(action, "cancelled", { by, click: click.id }),
     finishedDraft(action, "cancelled", results.cancelled(by)),
+    ...withdrawalNotices(action, actor, around),
   ];
 }
 

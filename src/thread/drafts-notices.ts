@@ -1,5 +1,5 @@
 import { type Action, approvals, isEnough, isOpen } from "./action.ts";
-import type { Draft, Entry } from "../core/entry.ts";
+import type { Actor, Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
@@ -74,14 +74,27 @@ export function decisionNotices(
   vote: Draft<"vote">,
   { personOf }: Surroundings,
 ): Notice[] {
-  const votes = vote.approve ? [...approvals(action), vote] : [vote];
+  const before = approvals(action);
+  const votes = vote.approve ? [...before, vote] : [vote];
+  // While it waits, for the end of a freeze perhaps, others may approve it too, or deny it after all.
+  const decides = isEnough(action, votes) && !isEnough(action, before);
   // What one person carries by breaking the glass is told for itself.
-  if (vote.breaksGlass === true || (vote.approve && !isEnough(action, votes))) return [];
+  if (vote.breaksGlass === true || (vote.approve && !decides)) return [];
   const deciders = votes.map(({ account }) => account);
   const mentions = askersOf(action, deciders, personOf);
   if (mentions.length === 0) return [];
-  const id = noticeId.decided(action.action, vote.revision);
-  return [notice(id, phrases.decidedBy(action, votes), { mentions })];
+  const idOf = vote.approve ? noticeId.decided : noticeId.denied;
+  return [
+    notice(idOf(action.action, vote.revision), phrases.decidedBy(action, votes), { mentions }),
+  ];
+}
+
+/** Tells those who asked for an action that somebody else withdrew it for everyone. */
+export function withdrawalNotices(action: Action, by: Actor, { personOf }: Surroundings): Notice[] {
+  const mentions = askersOf(action, [by.account], personOf);
+  if (mentions.length === 0) return [];
+  const id = noticeId.withdrawn(action.action, action.proposal.revision);
+  return [notice(id, phrases.withdrawnBy(action, by), { mentions })];
 }
 
 function mentioning(mentions: string[]): Pick<Notice, "mentions"> {

@@ -1,15 +1,15 @@
 import { type Action, askedCall } from "./action.ts";
 import type { Actor, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
-import { APPROVAL_LIST, RECORDED } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
-import { callName, entryId, runName } from "./entry-ids.ts";
+import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
+import { isPin } from "./said.ts";
 import { sideBudget } from "./side-run.ts";
 import { type Call, type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
-import type { RunParts } from "./surroundings.ts";
+import type { RunParts, Surroundings } from "./surroundings.ts";
 
 type RunEnded = Draft<"run_ended">;
 
@@ -29,7 +29,8 @@ export function beginDrafts(
   });
   const answer = (status: RunEnded["status"], text: string) => {
     const started = start();
-    return [started, runEndedDraft({ started }, status, text)];
+    const ended = isPin(entry) ? runEndedDraft({ started }, "silent") : undefined;
+    return [started, ended ?? runEndedDraft({ started }, status, text)];
   };
   // Without a model nobody can tell whether it is for the bot.
   const isUnanswered = pending.unsure === true && (stopped || parts.terms === undefined);
@@ -69,10 +70,10 @@ function askedBy(
 ): Pick<Draft<"run_started">, "principals" | "app"> {
   const people = instructing.filter(({ app }) => app !== true);
   const [first] = instructing;
-  const isApps = people.length === 0 && first !== undefined;
+  const isFromApp = people.length === 0 && first !== undefined;
   return {
     principals: [...new Set(people.map(({ actor }) => actor.account))],
-    ...(isApps && { app: first.actor.account }),
+    ...(isFromApp && { app: first.actor.account }),
   };
 }
 
@@ -179,30 +180,56 @@ export function runEndedDraft(
   };
 }
 
+type Around = Pick<Surroundings, "thread" | "answeredBy">;
+
 /**
  * Every call has its result and no model is asked: the results are the answer, or a Stop was. `written`: what the model had
  * written by then.
  */
-export function endDraft(run: Run, thread: Thread, written = ""): RunEnded {
+function endDraft(run: Run, around: Around, written = ""): RunEnded {
   const { calls, stopped, modelRun } = run;
   const ok = [...calls.values()].every((call) => call.finished?.outcome === "ok");
   if (stopped && (!ok || modelRun !== undefined)) {
     return runEndedDraft(run, "cancelled", phrases.stoppedRun(run, written.trim()));
   }
   const [only] = calls.size === 1 && ok && modelRun === undefined ? calls.values() : [];
-  const words = only && wordsFor(only, thread);
+  const words = only && wordsFor(only, around);
   return runEndedDraft(run, ok ? "completed" : "failed", words);
 }
 
+export function endDrafts(run: Run, around: Around): (Draft<"notice"> | RunEnded)[] {
+  if (run.aside === "pin") return pinEndDrafts(run);
+  const ended = endDraft(run, around);
+  // Who gave it elsewhere was told there where it shows.
+  const isShown = run.aside === "door" && ended.status === "completed";
+  return [isShown ? runEndedDraft(run, "silent") : ended];
+}
+
+/** Nobody waits for a word: only why a message is not in the timeline is told, to who pinned it. */
+function pinEndDrafts(run: Run): (Draft<"notice"> | RunEnded)[] {
+  const ended = runEndedDraft(run, "silent");
+  const [call] = run.calls.values();
+  const { outcome, text = "" } = call?.finished ?? {};
+  const [by] = run.authors;
+  const [post] = run.started.answers;
+  const isUntold = outcome === "error" || outcome === "blocked";
+  if (!isUntold || by === undefined || post === undefined) return [ended];
+  const why = phrases.notPinned(text);
+  return [{ id: noticeId.word(post), kind: "notice", text: why, to: by.account }, ended];
+}
+
 /** What is said in place of the result of a call that people gave: its card says the rest. */
-function wordsFor({ tool, started, finished }: Call, { incidents }: Thread): string | undefined {
-  if (tool === APPROVAL_LIST) return finished?.text;
-  const did = RECORDED[tool];
-  const told = [...incidents.values()].filter(({ state }) => state.seq > (started?.seq ?? 0));
+function wordsFor(
+  { tool, started, finished }: Call,
+  { thread, answeredBy }: Around,
+): string | undefined {
+  const by = answeredBy(tool);
+  if (by?.kind !== "card") return by && finished?.text;
+  const told = [...thread.incidents.values()].filter(
+    ({ state }) => state.seq > (started?.seq ?? 0),
+  );
   const [{ state } = {}] = told.length === 1 ? told : [];
-  return did === undefined || state === undefined
-    ? undefined
-    : phrases.recorded(did, state.incident);
+  return state && phrases.recorded(by.did, state.incident);
 }
 
 export type Above = Omit<Draft<"above">, "id" | "kind" | "run">;
@@ -223,7 +250,7 @@ export type ModelFacts =
 export function modelDrafts(
   run: Run,
   facts: ModelFacts,
-  thread: Thread,
+  around: Around,
 ): [Draft<"assistant" | "run_ended">] | undefined {
   if (facts.kind === "turn") {
     const name = run.started.run;
@@ -233,7 +260,7 @@ export function modelDrafts(
   if (run.ended !== undefined) return undefined;
   // Cut by a Stop it ends with what it had written; by a shutdown it does not end.
   if (facts.kind === "cut") {
-    return run.stopped && run.open.size === 0 ? [endDraft(run, thread, facts.written)] : undefined;
+    return run.stopped && run.open.size === 0 ? [endDraft(run, around, facts.written)] : undefined;
   }
   if (run.stopped) return undefined;
   // Within a run the prefix stays the same bytes.

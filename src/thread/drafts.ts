@@ -1,5 +1,5 @@
 import type { AppendKind, Draft } from "../core/entry.ts";
-import type { ToolResult } from "../core/tool-call.ts";
+import type { PreparedCall, ToolResult } from "../core/tool-call.ts";
 import {
   abandonedDrafts,
   cancelledDraft,
@@ -11,6 +11,7 @@ import {
   namelessDraft,
   preparedDrafts,
   type Proposal,
+  readDrafts,
   type Rechecked,
   type Recovery,
   recoveryDrafts,
@@ -27,6 +28,7 @@ import {
   verifiedNotice,
   warningNotice,
 } from "./drafts-notices.ts";
+import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
 import type { KnownStep, StepOf } from "./decide.ts";
 import type { Undelivered } from "./undelivered.ts";
 import { isOpen } from "./action.ts";
@@ -35,7 +37,7 @@ import {
   type Above,
   aboveDraft,
   beginDrafts,
-  endDraft,
+  endDrafts,
   type ModelFacts,
   modelDrafts,
 } from "./drafts-runs.ts";
@@ -55,8 +57,9 @@ interface Facts {
   verify: Seen;
   mark: "marked";
   alarm: "told";
+  page: PageFacts;
   deliver: Shown;
-  link: Shown;
+  point: Shown;
   show: Shown;
   sum: Shown;
 }
@@ -74,6 +77,8 @@ type Known = { [D in keyof Facts]: StepOf<D> & { facts: Facts[D] } } & {
 } & {
   /** No step: it follows at once from the call's `tool_started`. */
   run: { do: "run"; call: Call; facts: ToolResult };
+  /** Nor this: from the call itself. `facts`: undefined while it goes on. */
+  read: { do: "read"; call: Call; prepared: PreparedCall; facts: ToolResult | undefined };
 };
 
 export type Learned = Known[keyof Known];
@@ -102,6 +107,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
         : undefined,
     run: ({ call, facts }) =>
       call.finished === undefined ? finishedDrafts(call, facts) : undefined,
+    read: ({ call, prepared, facts }) => readDrafts(call, prepared, facts),
     recover: ({ call, facts }) =>
       call.finished === undefined ? recoveryDrafts(call, facts) : undefined,
     verify: ({ check, facts }, around) =>
@@ -113,6 +119,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     },
     alarm: ({ entry }, { thread }) =>
       thread.alarms.has(entry) ? [deliveredDraft(OPS, { entry, ref: "" }, "final")] : undefined,
+    page: pageDrafts,
     cancel: ({ call }) => [cancelledDraft(call)],
     abandon: abandonedDrafts,
     await: (step, around) => [awaitingNotice(step, around)],
@@ -129,12 +136,12 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     close: ({ action }, around) => closedDrafts(action, around),
     renew: ({ action }) => [namelessDraft(action)],
     look: ({ run, facts }) => [aboveDraft(run, facts)],
-    think: ({ run, facts }, { thread }) => modelDrafts(run, facts, thread),
+    think: ({ run, facts }, around) => modelDrafts(run, facts, around),
     write: ({ draft }) => [draft],
     hush: ({ run }) => hushDrafts(run),
-    end: ({ run }, { thread }) => [endDraft(run, thread)],
+    end: ({ run }, around) => endDrafts(run, around),
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
-    link: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
+    point: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
     sum: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
   };

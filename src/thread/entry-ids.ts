@@ -82,8 +82,15 @@ export const noticeId = {
   expiring: (waiting: string) => `expiring:${waiting}`,
   /** Others than its approvers are told that an action waits. */
   escalated: (action: string) => `escalated:${action}`,
-  /** Tells who asked for an action what was decided of this revision. */
+  /** What came of paging people for an action. */
+  paged: (action: string) => `paged:${action}`,
+  notPaged: (action: string) => `not-paged:${action}`,
+  pageDelayed: (action: string) => `page-delayed:${action}`,
+  pageStuck: (action: string) => `page-stuck:${action}`,
+  /** Tells who asked for an action what was decided of this revision: an approved one may still be denied or withdrawn. */
   decided: (action: string, revision: number) => `decided:${action}.${revision}`,
+  denied: (action: string, revision: number) => `denied:${action}.${revision}`,
+  withdrawn: (action: string, revision: number) => `withdrawn:${action}.${revision}`,
   expired: (waiting: string) => `expired:${waiting}`,
   /** An approved action waits for the end of a freeze. */
   frozen: (action: string, freeze: string) => `frozen:${action}:${freeze}`,
@@ -103,19 +110,34 @@ export function isEditOf(post: string, message: string): boolean {
   return post.startsWith(`${message}:edit:`);
 }
 
+/** The post of a command that somebody gave elsewhere, by adapters: `door:17.5`, `msg:door:17`. */
+export function isFromDoor(post: string): boolean {
+  return /^(?:msg:)?door:/.test(post);
+}
+
 /** The delivery of a run's progress message. */
 export function progressId(run: string): string {
   return `begun:${run}`;
 }
 
-/** What is shown once a card stands as of entry `seq`. */
-export function cardState(action: string, seq: number): string {
-  return `${action}@${seq}`;
+/** What is shown once the card of an action or incident stands as of entry `seq`. */
+export function cardState(of: string, seq: number): string {
+  return `${of}@${seq}`;
 }
 
-export function readCardState(shown: string): { action: string; seq: number } {
-  const [action = "", seq = ""] = shown.split("@");
-  return { action, seq: Number(seq) };
+export function readCardState(shown: string): { of: string; seq: number } {
+  const [of = "", seq = ""] = shown.split("@");
+  return { of, seq: Number(seq) };
+}
+
+/** It says what came of paging people. */
+export function isPageNotice(id: string): boolean {
+  return /^(?:paged|not-paged|page-delayed|page-stuck):/.test(id);
+}
+
+/** What the pager is owed for an action at last: that nobody is needed any more. */
+export function pageOver(action: string): string {
+  return `page-over:${action}`;
 }
 
 const SUMMARY = "summary@";

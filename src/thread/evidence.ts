@@ -60,7 +60,9 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
   const isDecision = DECIDED.test(head) && hasUndone(run);
   const unfounded = isSure && backing.length === 0 && !isDecision;
   const isFailed = backing.every((shown) => shown !== "ok" && shown !== "changed");
-  const failedOnly = isSure && backing.length > 0 && isFailed && WORKS.test(head);
+  // What failed can show a fault; what nobody knows the outcome of shows nothing.
+  const isUnknown = backing.every((shown) => shown === "unknown");
+  const failedOnly = isSure && backing.length > 0 && isFailed && (isUnknown || WORKS.test(head));
   const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
   const isActless = acts(run).length === 0;
   const problems = [

@@ -1,6 +1,16 @@
 import type { Entry } from "../core/entry.ts";
 import { isMapped, signed } from "../core/people.ts";
-import { Action, close, count, type Grant, grantOf, isOpen, isOver, revise } from "./action.ts";
+import {
+  Action,
+  close,
+  count,
+  type Grant,
+  grantOf,
+  isOpen,
+  isOver,
+  revise,
+  titleOf,
+} from "./action.ts";
 import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, place } from "./fold-messages.ts";
 import { routeTo } from "./routing.ts";
@@ -78,7 +88,8 @@ export function applyVote(thread: Thread, entry: Entry<"vote">): void {
     const { id, reason = "" } = entry;
     const { action: name, proposal } = action;
     const by = signed(entry);
-    const about: UntoldFact = { kind: "glass", action: name, tool: proposal.tool, by, reason };
+    const title = titleOf(proposal);
+    const about: UntoldFact = { kind: "glass", action: name, title, by, reason };
     thread.untold.set(id, { id, about });
     thread.alarms.set(id, about);
   }
@@ -186,11 +197,23 @@ export function showCard(
   { view, ref, instead }: Entry<"delivered">,
   seq: number,
 ): void {
-  // An edit of what stands elsewhere does not bring it here; one that could not be shown takes nothing away.
   const before = action.shown.get(view);
-  const isElsewhere = before?.isElsewhere ?? instead !== undefined;
-  action.shown.set(view, { ref, seq, isElsewhere });
+  // An edit of what stands elsewhere does not bring it here; one that could not be shown takes nothing away.
+  const isElsewhere = before?.isRefused === true && before.read === 0 && before.ref === ref;
+  const isHere = instead === undefined && !isElsewhere;
+  const isRefused = isElsewhere || (instead !== undefined && instead.to !== "file");
+  action.shown.set(view, { ref, seq, read: isHere ? seq : (before?.read ?? 0), isRefused });
   if (isOver(action)) leaveIfShown(thread, action);
+}
+
+/** The place takes messages again: it is owed what it refused of open cards. */
+export function showAgain(thread: Thread, entry: Entry<"delivered">): void {
+  for (const action of thread.live) {
+    const there = action.shown.get(entry.view);
+    if (there?.isRefused !== true || !isOpen(action)) continue;
+    if (there.read === 0) action.shown.delete(entry.view);
+    touch(thread, action, entry);
+  }
 }
 
 /** What is over is forgotten once every view shows it so. */

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
-import { numberOfCall, runOfCall } from "./entry-ids.ts";
+import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
 import {
@@ -209,6 +209,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   let stoppedBy: string | undefined;
   let chooses: string | undefined;
   let isHush = false;
+  let aside: Run["aside"];
   const authors: Actor[] = [];
   const messages = new Map<string, string>();
   const told: Entry<"message">[] = [];
@@ -224,6 +225,8 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
     if (command?.name === "model") chooses = command.model;
     isHush ||= command?.name === "quiet";
+    if (command?.name === "pin") aside = "pin";
+    else if (command !== undefined && isFromDoor(id)) aside = "door";
     thread.pending.delete(id);
     const click = thread.clicks.get(id);
     if (click !== undefined) authors.push(click.actor);
@@ -243,6 +246,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     principals: new Set(started.principals),
     chooses,
     isHush,
+    aside,
     stopped,
     stoppedBy,
     ended: undefined,

@@ -14,9 +14,9 @@ export function applyIncidentState(thread: Thread, state: Entry<"incident_state"
 export function showIncident(
   thread: Thread,
   { view, ref }: Entry<"delivered">,
-  { action: id, seq }: { action: string; seq: number },
+  { of, seq }: { of: string; seq: number },
 ): void {
-  const incident = thread.incidents.get(id);
+  const incident = thread.incidents.get(of);
   if (incident === undefined) return;
   incident.shown.set(view, { ref, seq });
   forgetOldest(thread, thread.incidents, MAX_PAST, (each) => isQuiet(thread, each));

@@ -32,7 +32,10 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
   passOn(thread, entry, hearing);
 }
 
-/** What people and skills write may be clicked where a model repeats it: it leads nowhere that they did not name. */
+/**
+ * What people and skills write may be clicked where a model repeats it to the letter: it leads nowhere that they did not
+ * name, carries nothing that was read here, and hides nothing. So a guest's too: it can be clicked where they wrote it.
+ */
 export function applyAddresses({ written }: Thread, text: string): void {
   for (const { address } of addressesIn(text)) {
     written.delete(address);

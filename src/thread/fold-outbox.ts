@@ -1,11 +1,18 @@
 import type { Entry } from "../core/entry.ts";
-import { delayedCallOf, entryId, noticeId, numberOfCall, readCardState } from "./entry-ids.ts";
-import { showCard, touch } from "./fold-actions.ts";
+import {
+  delayedCallOf,
+  entryId,
+  noticeId,
+  numberOfCall,
+  pageOver,
+  readCardState,
+} from "./entry-ids.ts";
+import { showAgain, showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
 import { showIncident } from "./fold-incidents.ts";
 import { forget } from "./fold-memory.ts";
 import { refuseReply } from "./fold-messages.ts";
-import { applyLink, discharge, showQuote } from "./fold-views.ts";
+import { applyPointer, discharge, showQuote } from "./fold-views.ts";
 import { keepLive, showLive, viewsOf } from "./live-notices.ts";
 import type { Thread } from "./state.ts";
 
@@ -17,6 +24,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
   if (entry.warns !== undefined) markWarned(thread, entry, entry.warns);
+  markPaged(thread, entry.id);
   if (entry.verifies !== undefined) applyVerdict(thread, entry, entry.verifies);
   const waiting = entry.waitsFor === undefined ? undefined : findCall(thread, entry.waitsFor);
   if (waiting !== undefined) waiting.waits = true;
@@ -56,15 +64,33 @@ function applyVerdict(
     thread.evidence.set(number, "unmet");
 }
 
+/** People were paged, or it is told why not. */
+function markPaged({ pages }: Thread, notice: string): void {
+  for (const [action, page] of pages) {
+    if (notice === noticeId.paged(action)) page.isOpen = true;
+    else if (notice === noticeId.pageDelayed(action)) page.isDelayTold = true;
+    else if (notice === noticeId.notPaged(action) || notice === noticeId.pageStuck(action))
+      pages.delete(action);
+  }
+}
+
 /** The people were told that an action or a question is about to expire. */
 function markWarned(thread: Thread, notice: Entry<"notice">, id: string): void {
   const action = thread.actions.get(id);
   if (action !== undefined && notice.id === noticeId.escalated(id)) {
     action.escalated = true;
+    if (action.proposal.escalation?.page !== undefined)
+      thread.pages.set(id, { action, isOpen: false, isDelayTold: false });
     return;
   }
   const waiting = action ?? findCall(thread, id);
   if (waiting !== undefined) waiting.warned = notice.id === noticeId.halfway(id) ? "once" : "last";
+}
+
+/** The pager knows that nobody is needed any more. False when the entry is about something else. */
+export function dropPage({ pages }: Thread, entry: string): boolean {
+  for (const action of pages.keys()) if (entry === pageOver(action)) return pages.delete(action);
+  return false;
 }
 
 /** The message in which the run's progress is shown, until its answer comes. */
@@ -78,10 +104,18 @@ export function applyProgressMessage(
 
 export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void {
   const { view, entry } = delivered;
-  if (applyLink(thread, delivered) || showQuote(thread, delivered)) return;
+  if (applyPointer(thread, delivered) || showQuote(thread, delivered)) return;
+  if (takesMessages(thread, delivered)) showAgain(thread, delivered);
   if (showLive(thread, delivered) || discharge(thread, entry, view)) return;
   const card = readCardState(entry);
-  const action = thread.actions.get(card.action);
+  const action = thread.actions.get(card.of);
   if (action !== undefined) showCard(thread, action, delivered, card.seq);
   else showIncident(thread, delivered, card);
+}
+
+/** Something that is for everybody stands in the view. */
+function takesMessages({ outbox }: Thread, { entry, ref, instead }: Entry<"delivered">): boolean {
+  const item = outbox.get(entry);
+  const isAloud = item?.kind === "notice" ? item.notice.to === undefined : item !== undefined;
+  return isAloud && instead === undefined && ref !== "";
 }

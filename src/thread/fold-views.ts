@@ -4,6 +4,7 @@ import { readQuoteState, WHERE_IT_IS } from "./entry-ids.ts";
 import { leaveIfShown } from "./fold-actions.ts";
 import { forgetOldest } from "./fold-memory.ts";
 import { dropViews } from "./live-notices.ts";
+import { isAside } from "./said.ts";
 import { MAIN_VIEW, type Quote, type Thread } from "./state.ts";
 import { viewFor } from "./views.ts";
 
@@ -18,8 +19,11 @@ export function applyViewAdded(thread: Thread, { view, channel }: Entry<"view_ad
   thread.views.push(view);
   // What is over by then is the past: it is shown there no more than what was said.
   for (const action of thread.live)
-    if (isOver(action)) action.shown.set(view, { ref: "", seq: Infinity, isElsewhere: true });
-  thread.links.set(view, "opening");
+    if (isOver(action))
+      action.shown.set(view, { ref: "", seq: Infinity, read: 0, isRefused: true });
+  for (const { state, shown } of thread.incidents.values())
+    if (state.status === "resolved") shown.set(view, { ref: undefined, seq: state.seq });
+  thread.pointers.set(view, "opening");
 }
 
 /** Nothing is owed to it any more but that its place says so. */
@@ -28,7 +32,7 @@ export function applyViewRemoved(thread: Thread, { view }: Entry<"view_removed">
   if (at < 0 || view === MAIN_VIEW) return;
   thread.views.splice(at, 1);
   thread.channels.delete(view);
-  thread.links.set(view, "closing");
+  thread.pointers.set(view, "closing");
   for (const item of thread.outbox.values()) discharge(thread, item.id, view);
   for (const each of thread.quotes.values()) {
     each.views.delete(view);
@@ -50,16 +54,16 @@ export function discharge(thread: Thread, id: string, view: string): boolean {
 }
 
 /** The journal of the view's place points here, or does no more. False when the entry is about something else. */
-export function applyLink({ links }: Thread, { view, entry }: Entry<"delivered">): boolean {
-  if (entry === WHERE_IT_IS.open) links.set(view, "open");
-  else if (entry === WHERE_IT_IS.over) links.delete(view);
+export function applyPointer({ pointers }: Thread, { view, entry }: Entry<"delivered">): boolean {
+  if (entry === WHERE_IT_IS.open) pointers.set(view, "open");
+  else if (entry === WHERE_IT_IS.over) pointers.delete(view);
   else return false;
   return true;
 }
 
 /** What somebody wrote is owed to the thread's other places. */
 export function quote(thread: Thread, entry: Entry<"message"> | Entry<"command">): void {
-  if (thread.views.length === 1 || thread.quotes.has(entry.id)) return;
+  if (thread.views.length === 1 || isAside(entry) || thread.quotes.has(entry.id)) return;
   const origin = viewFor(thread, entry.actor.account);
   const views = new Set(thread.views.filter((view) => view !== origin));
   const { id, seq, at, text, actor } = entry;

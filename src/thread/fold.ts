@@ -25,11 +25,12 @@ import {
   quote,
   tellMoved,
 } from "./fold-views.ts";
-import { acknowledge, applyNotice, applyProgressMessage } from "./fold-outbox.ts";
+import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
 import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
+import { whatOf } from "./phrases.ts";
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -117,6 +118,7 @@ const APPLIED: Applied = {
   notice: applyNotice,
   delivered(thread, entry) {
     if (thread.marks.delete(entry.entry) || thread.alarms.delete(entry.entry)) return;
+    if (dropPage(thread, entry.entry)) return;
     if (entry.stage === "final") acknowledge(thread, entry);
     else applyProgressMessage(thread, entry);
   },
@@ -175,8 +177,7 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
   if (runs.length === 0 && pending.length === 0) {
     thread.untold.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
   } else if (written.length > 0) {
-    const tools = written.map((call) => call.tool);
-    thread.untold.set(id, { id, about: { kind: "stopping", tools } });
+    thread.untold.set(id, { id, about: { kind: "stopping", calls: written.map(whatOf) } });
   }
   const stoppable = [...pending, ...runs].filter(({ stopped }) => !stopped);
   for (const each of stoppable) {

@@ -1,3 +1,4 @@
+import { transportOf } from "../core/journal-key.ts";
 import { isAgent } from "../core/people.ts";
 import type { Action } from "./action.ts";
 
@@ -29,7 +30,7 @@ export function askersOf(
 
 /** So many of them as one message mentions. */
 export function mentionable(references: readonly string[]): string[] {
-  const byPlatform = Map.groupBy(new Set(references), (reference) => reference.split(":")[0]);
+  const byPlatform = Map.groupBy(new Set(references), transportOf);
   return [...byPlatform.values()].flatMap((some) => some.slice(0, MAX_MENTIONS));
 }
 

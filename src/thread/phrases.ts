@@ -4,10 +4,17 @@ import type { ErrorCode } from "../core/errors.ts";
 import { formatElapsed } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
-import type { Action } from "./action.ts";
+import { type Action, titleOf } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
-import { type Call, type PendingPost, refOf, type Run, type UntoldFact } from "./state.ts";
+import {
+  type Call,
+  isWithdrawn,
+  type PendingPost,
+  refOf,
+  type Run,
+  type UntoldFact,
+} from "./state.ts";
 import { questionExpiry } from "./waiting.ts";
 
 /** What a thread tells people. Results of calls are told to models too: their words stay, so that old journals replay. */
@@ -24,6 +31,16 @@ function formatMinutes(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return "less than a minute";
   return minutes === 1 ? "1 minute" : `${minutes} minutes`;
+}
+
+/** `a1 (Purge queue web)` */
+function named({ action, proposal }: Pick<Action, "action" | "proposal">): string {
+  return `${action} (${titleOf(proposal)})`;
+}
+
+/** What a call does, which may be no action. */
+export function whatOf({ tool, action }: Pick<Call, "tool" | "action">): string {
+  return action === undefined ? tool : titleOf(action.proposal);
 }
 
 // Runs
@@ -82,9 +99,8 @@ export function stoppedRun(run: Run, written: string): string {
   const after = made.length === 1 ? "1 check" : `${made.length} checks`;
   const unknown = made.filter(({ finished }) => finished?.outcome === "unknown");
   const names = [...new Set(unknown.map(({ tool }) => tool))].join(", ");
-  const isWithdrawn = run.stoppedBy === undefined && run.messages.size === 0;
   return [
-    `${stopped(run)} ${made.length === 0 ? "before the first check" : `after ${after}`}${isWithdrawn ? `: ${closings.removed}` : ""}.`,
+    `${stopped(run)} ${made.length === 0 ? "before the first check" : `after ${after}`}${isWithdrawn(run) ? `: ${closings.removed}` : ""}.`,
     ...(names === "" ? [] : [`${names} may still be running: its outcome is unknown.`]),
     // They waited for the next turn, or for a card that the Stop closed.
     ...(run.modelRun?.unseen.length ? [COVERED] : []),
@@ -105,6 +121,11 @@ export const closings = {
 
 function inWords(grade: string): string {
   return `“${grade.charAt(0)}${grade.slice(1).toLowerCase()}”`;
+}
+
+/** Why a message that somebody pinned is not in the timeline. */
+export function notPinned(why: string): string {
+  return `That message isn't in the timeline: ${why}`;
 }
 
 /** What is said of an answer below it, or before what it claims. */
@@ -183,7 +204,7 @@ export const notices = {
   parked:
     "Work on this thread crashed twice and is put aside. Write anything here and I'll try again.",
   elsewhere: (link: string | undefined, why: string, text: string) =>
-    `I couldn't show this in its thread${link === undefined ? "" : ` (${link})`}, so here it is. ${why}\n\n${text}`,
+    `I couldn't show this in its thread${link === undefined ? "" : ` (${link})`}, so here it is. ${why}${text === "" ? "" : `\n\n${text}`}`,
   unseen: (what: string, thread: string, why: string) =>
     `I couldn't show ${what} in ${thread}, nor to who asked. ${why}`,
   storeBack: (seconds: number) =>
@@ -191,7 +212,7 @@ export const notices = {
   looking: (tool: string) =>
     `I can't look up who may approve ${tool} because the platform isn't answering. I'll keep trying for an hour.`,
   waits: (call: Call, host: string, beatAt: number, until: number) =>
-    `${refOf(call)} (${call.tool}) waits for ${host}, last seen at ${formatTime(beatAt)}. I'll give up if ${host} isn't back by ${formatTime(until)}.`,
+    `${refOf(call)} (${whatOf(call)}) waits for ${host}, last seen at ${formatTime(beatAt)}. I'll give up if ${host} isn't back by ${formatTime(until)}.`,
 } as const;
 
 export function factText(about: UntoldFact): string {
@@ -199,11 +220,11 @@ export function factText(about: UntoldFact): string {
     case "nothing_runs":
       return "Nothing was running.";
     case "stopping":
-      return `Stopping: waiting for ${about.tools.join(", ")} to finish (interrupting it could leave things half-done).`;
+      return `Stopping: waiting for ${about.calls.join(", ")} to finish (interrupting it could leave things half-done).`;
     case "settled":
       return `${about.call} settled by ${about.by}: ${about.happened ? "it happened" : "it did not happen"}.`;
     case "glass":
-      return `🚨 ${about.by} broke the glass for ${about.action} (${about.tool}), without waiting for other approvals or the end of a freeze: ${about.reason}`;
+      return `🚨 ${about.by} broke the glass for ${about.action} (${about.title}), without waiting for other approvals or the end of a freeze: ${about.reason}`;
     case "alarm":
       return about.text;
     case "late":
@@ -241,30 +262,32 @@ export function alarmText(
 }
 
 /** `freeze`: what is frozen, until when, by whom and why. */
-export function frozen({ action, proposal }: Action, freeze: string): string {
-  const glass = proposal.breakable
-    ? ` To run it now, type: break-glass ${action} because <reason>`
+export function frozen(of: Action, freeze: string): string {
+  const glass = of.proposal.breakable
+    ? ` To run it now, type: break-glass ${of.action} because <reason>`
     : "";
-  return `${action} (${proposal.tool}) is approved and waits: ${freeze}.${glass}`;
+  return `${named(of)} is approved and waits: ${freeze}.${glass}`;
 }
 
 /** `leftMs`: until it expires. */
 export function actionExpires(of: Action, leftMs: number): string {
-  const { action, proposal } = of;
-  return `${action} (${proposal.tool}) expires in ${formatMinutes(leftMs)}. It needs ${missingOf(of)}.`;
+  return `${named(of)} expires in ${formatMinutes(leftMs)}. It needs ${missingOf(of)}.`;
 }
 
 /** To whom the rule escalates. `mayApprove`: it names them all as approvers too. */
 export function escalated(action: Action, mayApprove: boolean): string {
   const { proposal, openedAt } = action;
   const waited = formatMinutes((proposal.escalation?.at ?? openedAt) - openedAt);
+  const text = `${named(action)} has waited for ${waited}. It needs ${missingOf(action)}.`;
+  // Only a pager is told.
+  if (proposal.escalation?.to.length === 0) return text;
   const who = mayApprove
     ? "You can approve or deny it."
     : "Please get one of the approvers on its card to decide. This message doesn't make you one.";
-  return `${action.action} (${proposal.tool}) has waited for ${waited}. It needs ${missingOf(action)}. ${who}`;
+  return `${text} ${who}`;
 }
 
-function missingOf({ proposal, votes }: Action): string {
+export function missingOf({ proposal, votes }: Action): string {
   const missing = proposal.quorum - votes.filter(({ approve }) => approve).length;
   return missing === 1 ? "1 more approval" : `${missing} more approvals`;
 }
@@ -274,20 +297,26 @@ export function questionExpires({ asked }: Call, leftMs: number): string {
   return `My question “${asked?.text ?? ""}” waits ${formatMinutes(leftMs)} more; then I go on without an answer.`;
 }
 
-export function actionExpired({ action, proposal, openedAt }: Action): string {
+export function actionExpired(of: Action): string {
+  const { action, proposal, openedAt } = of;
   const waited = formatMinutes(proposal.expiresAt - openedAt);
-  return `${action} (${proposal.tool}) expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, press Ask again on its card, or type: ask again ${action}`;
+  return `${named(of)} expired after ${waited} without the approval it needs. Nothing was run. If it's still needed, press Ask again on its card, or type: ask again ${action}`;
 }
 
 /** To those who asked for it. */
 export function decidedBy(
-  { action, proposal }: Action,
+  action: Action,
   votes: readonly (Parameters<typeof signed>[0] & Pick<Entry<"vote">, "approve" | "reason">)[],
 ): string {
   const who = AND.format(votes.map(signed));
   const denial = votes.find(({ approve }) => !approve);
   const because = denial?.reason === undefined ? "." : `: ${denial.reason}`;
-  return `${who} ${denial ? "denied" : "approved"} ${action} (${proposal.tool})${because}`;
+  return `${who} ${denial ? "denied" : "approved"} ${named(action)}${because}`;
+}
+
+/** Likewise. */
+export function withdrawnBy(action: Action, by: Parameters<typeof signed>[0]): string {
+  return `${signed(by)} withdrew ${named(action)} for everyone.`;
 }
 
 /** For the model, and for people. */
@@ -301,8 +330,8 @@ export function questionExpired({ asked }: Call): { result: string; text: string
 
 export function unknownOutcome(call: Call, text: string): string {
   const ref = refOf(call);
-  const { tool, started } = call;
-  const where = started?.host === undefined ? tool : `${tool} on ${started.host}`;
+  const { started } = call;
+  const where = whatOf(call) + (started?.host === undefined ? "" : ` on ${started.host}`);
   return `UNKNOWN outcome of ${ref} (${where}). ${text} Did it happen? Check, then type: settle ${ref} happened, or: settle ${ref} not-happened`;
 }
 
@@ -311,7 +340,7 @@ export function verifiedLater(
   call: Call,
   { afterMs, verdict, evidence }: { afterMs: number; verdict: string; evidence: string },
 ): string {
-  const about = `${refOf(call)} (${call.tool})`;
+  const about = `${refOf(call)} (${whatOf(call)})`;
   const after = formatElapsed(afterMs);
   if (verdict === "done") return `${about}: verified after ${after}: ${evidence}`;
   if (verdict === "not done") return `⚠ ${about}: not as expected after ${after}: ${evidence}`;

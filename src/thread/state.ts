@@ -38,13 +38,17 @@ export function argsOf({ action, started, args }: Call): JsonObject {
   return action?.proposal.args ?? started?.args ?? args;
 }
 
-/** Those of them that somebody gave: without defaults and what the program filled in. What people edited is whole. */
-export function givenArgs(call: Call): JsonObject {
-  const args = argsOf(call);
-  if ((call.action?.proposal.revision ?? 1) > 1) return args;
-  return Object.fromEntries(
-    Object.entries(args).filter(([name]) => Object.hasOwn(call.args, name)),
-  );
+/** Those of them that somebody gave: without defaults and what the program filled in. What people edited has its defaults. */
+export function givenArgs(call: Call, args = argsOf(call)): JsonObject {
+  const { revision = 1, preview } = call.action?.proposal ?? {};
+  const isGiven = (name: string) =>
+    (revision > 1 || Object.hasOwn(call.args, name)) && preview?.filled?.includes(name) !== true;
+  return Object.fromEntries(Object.entries(args).filter(([name]) => isGiven(name)));
+}
+
+/** Whoever wrote what it answers deleted that while it was at work. */
+export function isWithdrawn({ stopped, stoppedBy, messages }: Run): boolean {
+  return stopped && stoppedBy === undefined && messages.size === 0;
 }
 
 /** What it does, as people say it; undefined: its tool has no words for it. */
@@ -93,6 +97,8 @@ export interface Run {
   readonly chooses: string | undefined;
   /** It says that the bot is quiet from now on. */
   readonly isHush: boolean;
+  /** A pin, or a command given elsewhere, began it: where all goes well nothing is said in the thread. */
+  readonly aside: "pin" | "door" | undefined;
   /** A Stop came after it began and before it ended. */
   stopped: boolean;
   stoppedBy: string | undefined;
@@ -123,11 +129,11 @@ export interface Untold {
 /** What it says. A call is named by its id, a person as they are called. */
 export type UntoldFact =
   | { kind: "nothing_runs" }
-  /** A Stop came, and these tools are not cut. */
-  | { kind: "stopping"; tools: readonly string[] }
+  /** A Stop came, and these calls are not cut. */
+  | { kind: "stopping"; calls: readonly string[] }
   | { kind: "settled"; call: string; by: string; happened: boolean }
   /** An action is carried by one person who broke the glass. */
-  | { kind: "glass"; action: string; tool: string; by: string; reason: string }
+  | { kind: "glass"; action: string; title: string; by: string; reason: string }
   /** A worker that had lost its lease said how a call or an action ended. */
   | { kind: "alarm"; text: string }
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
@@ -140,6 +146,15 @@ export type UntoldFact =
   | { kind: "still_asking"; call: string }
   /** A message is no answer, since the question was put to somebody else. */
   | { kind: "asking_another"; call: string; asker: string | undefined };
+
+/** An action whose rule pages people, from when it is escalated until nobody is needed any more. */
+export interface Page {
+  readonly action: Action;
+  /** They are paged. */
+  isOpen: boolean;
+  /** It takes long, and the thread was told. */
+  isDelayTold: boolean;
+}
 
 /** A notice that says or offers something only for so long: then it is brought up to date, or goes. */
 export interface LiveNotice {
@@ -156,8 +171,8 @@ export interface ShownIncident {
   state: Entry<"incident_state">;
   /** The entry that told of it first: its card comes up in that order. */
   readonly openedAt: number;
-  /** Per view its card, and the newest state that it shows. */
-  readonly shown: Map<string, { ref: string; seq: number }>;
+  /** Per view its card, and the newest state that it shows; without a card, what is the past there. */
+  readonly shown: Map<string, { ref: string | undefined; seq: number }>;
 }
 
 export interface QuestionEnd {
@@ -208,7 +223,7 @@ export class Thread {
   newer: NewerEntry | undefined;
   readonly views = [MAIN_VIEW];
   /** Of every other view: whether its place's own journal points here. A view that is closing is none any more. */
-  readonly links = new Map<string, "opening" | "open" | "closing">();
+  readonly pointers = new Map<string, "opening" | "open" | "closing">();
   /** Their channels. */
   readonly channels = new Map<string, string>();
   /** The newest messages of people that are shown in more than one place, by post. */
@@ -254,6 +269,8 @@ export class Thread {
   readonly marks = new Map<string, Call>();
   /** What the operations channel has yet to be told too, by the entry that says so. */
   readonly alarms = new Map<string, UntoldFact>();
+  /** By action: whom to page, or where that is over and has to be said there. */
+  readonly pages = new Map<string, Page>();
   readonly outbox = new Map<string, OutboxItem>();
   /** Calls that ended unknown; of the settled ones the newest, since a late word on them may still come. */
   readonly unknown = new Map<string, Call>();

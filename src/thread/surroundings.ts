@@ -1,4 +1,5 @@
 import type { Command, JsonObject } from "../core/entry.ts";
+import type { AnsweredBy } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Machines } from "./machines.ts";
 import type { ModelRun } from "./model-run.ts";
@@ -36,6 +37,8 @@ export interface Surroundings extends Pick<Machines, "here" | "isBound" | "heard
   readonly run: RunParts;
   /** Who is behind an account. */
   personOf(account: string): string;
+  /** What is said in place of the output of a call that people gave. */
+  answeredBy(tool: string): AnsweredBy | undefined;
   /** Redacts and cleans text that came from outside. */
   encode(text: string): string;
 }

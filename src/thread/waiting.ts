@@ -20,7 +20,7 @@ const WARNING_MS = 10 * 60_000;
 export function waitingIn({ live, going }: Thread): Waiting[] {
   const actions = [...live].flatMap((of): Waiting[] => {
     const { expiresAt } = of.proposal;
-    return isOpen(of) && !isApproved(of) ? [timed(of, of.openedAt, expiresAt)] : [];
+    return isWaiting(of) ? [timed(of, of.openedAt, expiresAt)] : [];
   });
   const questions = [...going].flatMap((run) =>
     run.stopped
@@ -32,6 +32,11 @@ export function waitingIn({ live, going }: Thread): Waiting[] {
         ),
   );
   return [...actions, ...questions];
+}
+
+/** Nobody has decided it. */
+export function isWaiting(action: Action): boolean {
+  return isOpen(action) && !isApproved(action);
 }
 
 function timed(of: Action | Call, since: number, expiresAt: number): Waiting {
@@ -53,6 +58,7 @@ export function questionExpiry({ at, asks }: Entry<"notice">): number {
 
 /** When those whom its rule names are told that an action waits, ms since 1970; Infinity: never, or no more. */
 export function escalationTime(action: Action): number {
-  const waits = isOpen(action) && !isApproved(action) && !action.escalated;
-  return waits ? (action.proposal.escalation?.at ?? Infinity) : Infinity;
+  return isWaiting(action) && !action.escalated
+    ? (action.proposal.escalation?.at ?? Infinity)
+    : Infinity;
 }

@@ -7,6 +7,8 @@ export const workKey = {
   mark: (call: string) => `mark:${call}`,
   /** The operations channel is told. */
   alarm: (entry: string) => `alarm:${entry}`,
+  /** People are paged for an action, or not needed any more. */
+  page: (action: string) => `page:${action}`,
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,

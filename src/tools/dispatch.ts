@@ -4,6 +4,7 @@ import type { ToolResult } from "../core/tool-call.ts";
 import { createBreaker } from "./breaker.ts";
 import { checkEndpoints } from "./http.ts";
 import { createMarks } from "./marks.ts";
+import { createPages } from "./pages.ts";
 import {
   type CallParts,
   effectOf,
@@ -44,6 +45,8 @@ interface Asked {
   by?: "person" | "bot";
   /** What times are meant by. */
   here?: ToolContext["here"];
+  /** The thread's messages, for those that a call quotes. */
+  said?: ToolContext["said"];
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
@@ -57,11 +60,7 @@ export function createDispatcher(parts: DispatchParts) {
   checkEndpoints(tools, parts.encoder);
   const [breaker, marks] = [createBreaker(parts.now), createMarks(parts)];
   const find = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
-  const findKnown = (name: string): Tool => {
-    const tool = find(name);
-    if (tool === undefined) throw unknownTool(name, tools);
-    return tool;
-  };
+  const findKnown = (name: string): Tool => knownTool(name, tools);
 
   return {
     /** The machine that this process runs on, as people and other processes know it. */
@@ -109,9 +108,9 @@ export function createDispatcher(parts: DispatchParts) {
       name: string,
       asked: JsonObject,
       signal: AbortSignal,
-      { by = "person", here }: Asked = {},
+      { by = "person", ...looking }: Asked = {},
     ): Promise<Prepared> {
-      const prepared = await prepareCall(parts, findKnown(name), { asked, by, here }, signal);
+      const prepared = await prepareCall(parts, findKnown(name), { asked, by, ...looking }, signal);
       breaker.admit(name, prepared.digest);
       return prepared;
     },
@@ -152,6 +151,7 @@ export function createDispatcher(parts: DispatchParts) {
       verifyLater(parts, find(name), args, look),
 
     mark: marks.mark,
+    pages: createPages(parts),
 
     /** After a crash: what can be seen of a call that was started. `asker` as it was then. Never throws. */
     async verify(
@@ -168,6 +168,13 @@ export function createDispatcher(parts: DispatchParts) {
       return marks.owed(tool, args, await verify(parts, tool, args, { startedAt, signal, asker }));
     },
   };
+}
+
+/** @throws BotError TOOL_UNKNOWN */
+function knownTool(name: string, tools: readonly Tool[]): Tool {
+  const tool = tools.find((each) => each.name === name);
+  if (tool === undefined) throw unknownTool(name, tools);
+  return tool;
 }
 
 /** Why a call is not run here. The run decides what it may do, not what is open by now: who began as a reader stays one. */

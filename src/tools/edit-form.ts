@@ -1,6 +1,12 @@
 import type * as z from "zod";
 import { exactText } from "../security/sanitize.ts";
-import { type CheckedEdit, type EditField, type Mistake, WHOLE_FIELD } from "../core/edit.ts";
+import {
+  type Bounds,
+  type CheckedEdit,
+  type EditField,
+  type Mistake,
+  WHOLE_FIELD,
+} from "../core/edit.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { mistakeText } from "../core/zod-issues.ts";
@@ -18,7 +24,8 @@ export function editFields(tool: Tool, args: Readonly<JsonObject>): EditField[] 
   return settableFields(tool).map(([name, { schema, required }]) => {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
     const hint = schema.description ?? "";
-    return { name, hint, optional: !required, ...shown(schema, value) };
+    const field = { name, hint, optional: !required, ...shown(schema, value) };
+    return field.kind === "number" ? { ...field, bounds: boundsOf(schema) } : field;
   });
 }
 
@@ -100,6 +107,21 @@ const TRUTH = ["true", "false"];
 
 function isTruth(choices: readonly string[]): boolean {
   return choices.length === TRUTH.length && TRUTH.every((word) => choices.includes(word));
+}
+
+/** What is not a bound for people, as that of every whole number, is left out. */
+function boundsOf(schema: JsonSchema): Bounds {
+  const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema;
+  const isWhole = type === "integer";
+  const step = (bound: unknown, by: number) =>
+    isWhole && typeof bound === "number" ? bound + by : undefined;
+  const told = (bound: number | undefined) =>
+    bound !== undefined && /^-?[\d.]{1,15}$/.test(String(bound)) ? bound : undefined;
+  return {
+    isWhole,
+    min: told(minimum ?? step(exclusiveMinimum, 1)),
+    max: told(maximum ?? step(exclusiveMaximum, -1)),
+  };
 }
 
 /** The simplest kind of field that gives the value back exactly. */

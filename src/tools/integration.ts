@@ -24,10 +24,17 @@ export interface Freezing {
 export interface Mirroring {
   /** Where a thread is shown besides its own place. */
   viewsOf(key: JournalKey): Promise<readonly JournalKey[]>;
-  /** What people call a channel, and whether everybody there may read it. @throws BotError PRECHECK_FAILED, or what its platform throws */
-  describe(channel: JournalKey): Promise<{ name: string | undefined; isPublic: boolean }>;
-  /** Begins a thread there with this text. @throws as `describe` */
-  open(channel: string, text: string): Promise<JournalKey>;
+  /**
+   * What people call a channel in which a thread can be begun, whether everybody there may read it, and whether one of these
+   * people is in it, by whichever account. @throws BotError PRECHECK_FAILED in any other, or what its platform throws
+   */
+  describe(channel: JournalKey): Promise<{
+    name: string | undefined;
+    isPublic: boolean;
+    hasAny(accounts: readonly string[]): Promise<boolean>;
+  }>;
+  /** Begins a thread there with this text, or finds the one that was begun when the thread was last to be shown there. @throws as `describe` */
+  open(key: JournalKey, channel: string, text: string): Promise<JournalKey>;
   /** It is a thread of a chat platform that is served here. */
   isChat(key: JournalKey): boolean;
   link(key: JournalKey): string | undefined;
@@ -39,6 +46,12 @@ export interface Mirroring {
 export interface Approvals {
   /** In words, a line each: the thread's own, then others' that whoever reads the thread may see. */
   list(asker: Asker): Promise<string>;
+}
+
+/** Who somebody is to the program. */
+export interface WhoIs {
+  /** In lines for everybody who reads the thread: it has nothing of others. */
+  of(asker: Asker): Promise<string>;
 }
 
 /** What the program lends to integrations. */
@@ -62,6 +75,7 @@ export interface ToolParts {
   freezing(): Freezing;
   mirroring(): Mirroring;
   approvals(): Approvals;
+  whoIs(): WhoIs;
   /** The chat platforms that are configured; left out where tools are only listed. */
   readonly platforms?: readonly string[];
   /** What is kept encrypted. */

@@ -111,7 +111,12 @@ export function whyElsewhere(
 export async function prepareCall(
   parts: CallParts,
   tool: Tool,
-  { asked, by, here }: { asked: JsonObject; by: "person" | "bot"; here?: ToolContext["here"] },
+  {
+    asked,
+    by,
+    here,
+    said,
+  }: { asked: JsonObject; by: "person" | "bot" } & Pick<ToolContext, "here" | "said">,
   signal: AbortSignal,
 ): Promise<Prepared> {
   const given = await check(tool, asked, by);
@@ -123,7 +128,7 @@ export async function prepareCall(
   const pinned = isSimple
     ? args
     : await look(parts, [tool, args], signal, async (plain) => {
-        const ctx = { ...plain, here };
+        const ctx = { ...plain, here, said };
         const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;

@@ -9,8 +9,8 @@ import type { ToolOutput } from "./tool.ts";
 export class Refusal extends BotError {
   readonly gap: Gap | undefined;
 
-  constructor(message: string, gap?: Gap) {
-    super("PRECHECK_FAILED", message);
+  constructor(message: string, gap?: Gap, retryAfterMs?: number) {
+    super("PRECHECK_FAILED", message, { retryAfterMs });
     this.name = "Refusal";
     this.gap = gap;
   }

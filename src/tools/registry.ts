@@ -22,6 +22,7 @@ import { mysql } from "./mysql/integration.ts";
 import { mcp } from "./mcp/integration.ts";
 import { network } from "./network/integration.ts";
 import { packs } from "./packs/integration.ts";
+import { people } from "./people/integration.ts";
 import { pagerduty } from "./pagerduty/integration.ts";
 import { postgres } from "./postgres/integration.ts";
 import { prometheus } from "./prometheus/integration.ts";
@@ -44,6 +45,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   thread,
   incidents,
   approvals,
+  people,
   freeze,
   costs,
   feedback,
@@ -83,6 +85,7 @@ export const NOTHING_LENT: ToolParts = {
   freezing: notLent,
   mirroring: notLent,
   approvals: notLent,
+  whoIs: notLent,
   secrets: notLent,
   launch: notLent,
   network: notLent,

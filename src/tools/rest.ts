@@ -226,10 +226,11 @@ function nextPage(
 function refusalOf({ who, help, encoder }: Terms, path: string, response: HttpResponse): Refusal {
   const { status } = response;
   const place = path.replace(/[?#].*$/s, "");
-  const again = limitOf(response, Date.now());
-  if (again !== undefined) {
-    const why = `${who} takes no more requests until ${again}`;
-    return new Refusal(`${why}.`, { what: place, why, help: "Ask again then, or for less." });
+  const limit = limitOf(response, Date.now());
+  if (limit !== undefined) {
+    const why = `${who} takes no more requests until ${limit.until}`;
+    const gap = { what: place, why, help: "Ask again then, or for less." };
+    return new Refusal(`${why}.`, gap, limit.waitMs);
   }
   const words = said(response, encoder);
   const why = `${who} refused with ${status}${words === "" ? "" : `: ${words}`}`;
@@ -267,7 +268,10 @@ function wordsOf(value: unknown, depth = 0): string[] {
 const LIMITED = /\brate limit\b/i;
 
 /** When it takes requests again, if it says that there were too many. */
-function limitOf({ status, headers, text }: HttpResponse, now: number): string | undefined {
+function limitOf(
+  { status, headers, text }: HttpResponse,
+  now: number,
+): { until: string; waitMs: number } | undefined {
   const number = (name: string) => Number(headers[name] ?? Number.NaN);
   const after = headers["retry-after"];
   const left = number("x-ratelimit-remaining");
@@ -289,5 +293,6 @@ function limitOf({ status, headers, text }: HttpResponse, now: number): string |
   ].find((each) => !Number.isNaN(each));
   const ms = (at ?? now + 60_000) - now;
   const wait = Math.min(MAX_WAIT_MS, Math.max(1_000, Math.ceil(ms / 1_000) * 1_000));
-  return `${formatUtc(now + wait, "second")} (in ${formatElapsed(wait)})`;
+  const until = `${formatUtc(now + wait, "second")} (in ${formatElapsed(wait)})`;
+  return { until, waitMs: wait };
 }

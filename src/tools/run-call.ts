@@ -117,7 +117,8 @@ async function attempt(
     if (tool.verify === undefined) return { ...output, outcome: "ok" };
     const { verdict, evidence, undo } = await verify(parts, tool, args, options);
     const seen = verdict === "done" ? "Verified" : "NOT verified";
-    const text = `${output.text}\n${seen}: ${evidence}`;
+    const result = `${seen}: ${evidence}`;
+    const text = output.text === evidence ? result : `${output.text}\n${result}`;
     return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
   } catch (error) {
     breaker.failed(tool.name, error);

@@ -4,6 +4,7 @@ import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import type { ImageType } from "../core/file-type.ts";
 import type { Finding, Gap } from "../core/finding.ts";
+import type { AnsweredBy } from "../core/tool-spec.ts";
 import type { Here } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { ReverseCall, ViewChange } from "../core/tool-call.ts";
@@ -55,6 +56,23 @@ export interface Asker {
   outside(): Promise<boolean>;
   /** The thread's address for people, where it has one. */
   link: string | undefined;
+  /** A message of the thread by its post, as it stands now; undefined: its words are not known here. */
+  said?(post: string): Promise<Quotable | undefined>;
+}
+
+/** A message of the thread that asks, whoever wrote it: it instructs nobody. */
+export interface Quotable {
+  /** Its post; of a message that shows another place's, that one's. */
+  message: string;
+  name: string;
+  /** The person who wrote it; undefined: a bot or an app did. */
+  account: string | undefined;
+  /** When it was said, ms since 1970. */
+  at: number;
+  /** Undefined: it was taken away. */
+  text: string | undefined;
+  /** Its address for people. */
+  link?: string;
 }
 
 /** An asker whose call is under way. */
@@ -114,6 +132,8 @@ export interface ToolContext {
   permit(changes: JsonObject): Promise<string | undefined>;
   /** What a time without a date or a zone is meant by; only while the call is prepared. */
   here?: (() => Promise<Here>) | undefined;
+  /** As of an asker; only while the call is prepared. */
+  said?: Asker["said"] | undefined;
   /** There while the tool is run, and in a read-back by a worker that knows it; never in a pin, preview or precheck. */
   asker?: Asking | undefined;
 }
@@ -202,6 +222,8 @@ export interface Tool<I = unknown> {
    * and it is written down like any other.
    */
   readonly own?: true;
+  /** It changes who may decide here: whoever asked for it may not approve it, unless a rule says so. */
+  readonly byOthers?: true;
   /** It freezes or unfreezes: no freeze holds it, and no grant covers it. */
   readonly freezes?: true;
   /**
@@ -219,6 +241,8 @@ export interface Tool<I = unknown> {
    * guest, is answered by it, as if they asked in a public place.
    */
   readonly open?: true;
+  /** What people who gave the call themselves see of its result. Left out: its output. */
+  readonly answeredBy?: AnsweredBy;
   /** It looks for what is wrong: where it found nothing, its result says so first. */
   readonly diagnoses?: true;
   /**
@@ -268,7 +292,38 @@ export interface Tool<I = unknown> {
    * for it. It may be asked again for the same action, and then does nothing.
    */
   mark?(done: DoneAction, ctx: ToolContext): Promise<void>;
+  /** Calls people to actions that wait for approval, where a rule says so. */
+  readonly pager?: Pager;
   run(input: I, ctx: ToolContext): Promise<ToolOutput>;
+}
+
+/** A system that calls people. All of it but `whyNot` throws as its tools do. */
+export interface Pager {
+  /** Such as `PagerDuty`. */
+  readonly title: string;
+  /** Why its configuration cannot page there, or undefined. */
+  whyNot(to: PageTarget): string | undefined;
+  /** Pages once for each key: what is there already, open or over, is found. Gives what it is called there. */
+  open(page: PageRequest, ctx: ToolContext): Promise<string>;
+  /** Nobody is needed any more; where nothing is open there it does nothing. */
+  close(page: Pick<PageRequest, "to" | "key"> & { why: string }, ctx: ToolContext): Promise<void>;
+  /** Whom it would page and that it may, in words. Pages nobody. */
+  examine(to: PageTarget, ctx: ToolContext): Promise<string>;
+}
+
+export interface PageTarget {
+  readonly service: string;
+  /** Which of several accounts. */
+  readonly instance?: string | undefined;
+}
+
+/** Its texts hold no secrets. */
+export interface PageRequest {
+  readonly to: PageTarget;
+  /** Of this page alone. */
+  readonly key: string;
+  readonly title: string;
+  readonly details: string;
 }
 
 /** An action that was done, as others may be told of it. Its texts hold no secrets. */

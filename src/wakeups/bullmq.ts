@@ -7,11 +7,11 @@ import type { RedisAddress } from "../journal/redis/address.ts";
 import { createReconnects, ioredisOptions } from "../journal/redis/clients.ts";
 import {
   createInProcessWakeups,
-  DEFAULT_CONCURRENCY,
   type InProcessOptions,
   type InProcessWakeups,
 } from "./in-process.ts";
-import type { Wakeups } from "./wakeups.ts";
+import { SLOTS } from "./slots.ts";
+import type { Lane, Wakeups } from "./wakeups.ts";
 
 /** The braces keep all of a queue in one slot of a Redis Cluster, as BullMQ asks for. */
 const PREFIX = "{wk}";
@@ -33,6 +33,7 @@ type RetryStrategy = (tries: number) => number | null;
 interface Wake {
   key: JournalKey;
   at: number;
+  lane: Lane;
 }
 
 /**
@@ -45,14 +46,14 @@ export function createBullmqWakeups(options: BullmqOptions): Wakeups {
   let send = (wake: Wake): void => void early.push(wake);
 
   return {
-    wake: (key, at = 0) => send({ key, at }),
+    wake: (key, at = 0, lane = "runs") => send({ key, at, lane }),
 
     start(work) {
       const looks = here.start(work);
       const wakes = open(options, here);
       send = (wake) => {
         if (options.isShared(transportOf(wake.key))) wakes.send(wake);
-        else here.wake(wake.key, wake.at);
+        else here.wake(wake.key, wake.at, wake.lane);
       };
       early.splice(0).forEach(send);
       return {
@@ -67,7 +68,7 @@ export function createBullmqWakeups(options: BullmqOptions): Wakeups {
 
 /** A queue per transport; the worker of those that are served here has each journal looked at. */
 function open(options: BullmqOptions, here: InProcessWakeups) {
-  const { address, isShared, served, onError, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { address, isShared, served, onError, slots: concurrency = SLOTS } = options;
   const queues = new Map<string, Queue<Wake>>();
   let said = "";
   let stopping = false;
@@ -113,8 +114,9 @@ function open(options: BullmqOptions, here: InProcessWakeups) {
     new Worker<unknown>(
       nameOf(transport),
       async ({ data }) => {
-        const key = wokenBy(data);
-        if (key !== undefined && transportOf(key) === transport) await here.look(key);
+        const woken = wokenBy(data);
+        if (woken !== undefined && transportOf(woken.key) === transport)
+          await here.look(woken.key, woken.lane);
         else dropStrange(transport);
       },
       { ...shared, concurrency },
@@ -174,18 +176,25 @@ async function settle(connection: Redis): Promise<void> {
   await promise;
 }
 
-/** The journal that a job is about, if it is a wake-up. */
-function wokenBy(data: unknown): JournalKey | undefined {
+/** The journal that a job is about and how it is to be looked at, if it is a wake-up. Older versions named no lane. */
+function wokenBy(data: unknown): Pick<Wake, "key" | "lane"> | undefined {
   if (typeof data !== "object" || data === null || !("key" in data)) return undefined;
-  return typeof data.key === "string" ? tryJournalKey(data.key) : undefined;
+  const key = typeof data.key === "string" ? tryJournalKey(data.key) : undefined;
+  const isForPeople = "lane" in data && data.lane === "people";
+  return key && { key, lane: isForPeople ? "people" : "runs" };
 }
 
 const nameOf = (transport: string) => `wakeups-${transport}`;
 
-/** At once: one waiting wake per journal, and one more if its work is going on. Later: one per journal and time. */
-function jobOptions({ key, at }: Wake) {
+/** What people wait for has none, and goes first. */
+const AFTER_PEOPLE = 1;
+
+/** At once: one waiting wake per journal and lane, and one more if its work is going on. Later: one per journal and time. */
+function jobOptions({ key, at, lane }: Wake) {
   const delay = at - Date.now();
   const gone = { removeOnComplete: true, removeOnFail: true };
-  if (delay <= 0) return { ...gone, deduplication: { id: key, keepLastIfActive: true } };
-  return { ...gone, delay, jobId: `${encodeURIComponent(key)}@${at}` };
+  const order = lane === "people" ? {} : { priority: AFTER_PEOPLE };
+  if (delay > 0) return { ...gone, ...order, delay, jobId: `${encodeURIComponent(key)}@${at}` };
+  const id = lane === "people" ? `${key} people` : key;
+  return { ...gone, ...order, deduplication: { id, keepLastIfActive: true } };
 }

@@ -1,16 +1,13 @@
 import type { JournalKey } from "../core/journal-key.ts";
-import type { Wakeups } from "./wakeups.ts";
+import { createScheduler, type SchedulerOptions } from "./scheduler.ts";
+import type { Lane, Wakeups } from "./wakeups.ts";
 
-export interface InProcessOptions {
+export interface InProcessOptions extends Omit<SchedulerOptions, "onError"> {
   due(): AsyncIterable<JournalKey>;
   onError(error: unknown, key: JournalKey | undefined): void;
   /** How often the store is asked what is due. Default 1 s. */
   sweepMs?: number;
-  /** Journals worked on at the same time. Default `DEFAULT_CONCURRENCY`. */
-  concurrency?: number;
 }
-
-export const DEFAULT_CONCURRENCY = 64;
 
 /** setTimeout's longest delay; a later wake is left to the sweep. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -19,53 +16,23 @@ export type InProcessWakeups = ReturnType<typeof createInProcessWakeups>;
 
 /** Wake-ups within one process: nothing outlives it, since the sweep finds everything again at the next start. */
 export function createInProcessWakeups(options: InProcessOptions) {
-  const { due, onError, sweepMs = 1_000, concurrency = DEFAULT_CONCURRENCY } = options;
-  const waiting = new Map<JournalKey, PromiseWithResolvers<void>>();
-  const running = new Map<JournalKey, Promise<void>>();
-  const timers = createTimers((key) => void look(key));
-  let work: ((key: JournalKey) => Promise<void>) | undefined;
+  const { due, onError, sweepMs = 1_000 } = options;
+  const scheduler = createScheduler(options);
+  const timers = createTimers((key) => void look(key, "runs"));
   let sweeping: Promise<void> | undefined;
-  let stopped = false;
 
-  async function workOn(key: JournalKey, job: (key: JournalKey) => Promise<void>): Promise<void> {
-    try {
-      await job(key);
-    } catch (error) {
-      onError(error, key);
-    } finally {
-      running.delete(key);
-      pump();
-    }
-  }
-
-  function pump(): void {
-    for (const [key, { resolve }] of waiting) {
-      if (work === undefined || running.size >= concurrency) return;
-      if (running.has(key)) continue;
-      waiting.delete(key);
-      running.set(key, workOn(key, work).finally(resolve));
-    }
-  }
-
-  function wait(key: JournalKey): Promise<void> {
-    const looked = waiting.get(key) ?? Promise.withResolvers<void>();
-    if (stopped) looked.resolve();
-    else waiting.set(key, looked);
-    return looked.promise;
-  }
-
-  /** A wake that says when it was heeded: after a look that began later than this call, or when stopped. */
-  function look(key: JournalKey): Promise<void> {
+  /** A wake that says when it was heeded. */
+  function look(key: JournalKey, lane: Lane): Promise<void> {
     timers.forget(key);
-    const looked = wait(key);
-    pump();
-    return looked;
+    return scheduler.look(key, lane);
   }
 
   async function sweep(): Promise<void> {
     try {
-      for await (const key of due()) if (!running.has(key)) void wait(key);
-      pump();
+      for await (const key of due()) {
+        if (scheduler.isFull()) return;
+        if (!scheduler.isHeld(key)) void scheduler.look(key, "found");
+      }
     } catch (error) {
       onError(error, undefined);
     } finally {
@@ -74,14 +41,13 @@ export function createInProcessWakeups(options: InProcessOptions) {
   }
 
   const wakeups: Wakeups = {
-    wake(key, at = 0) {
-      if (at <= Date.now()) void look(key);
+    wake(key, at = 0, lane = "runs") {
+      if (at <= Date.now()) void look(key, lane);
       else timers.set(key, at);
     },
 
-    start(job) {
-      work = job;
-      stopped = false;
+    start(work) {
+      scheduler.start(work);
       sweeping = sweep();
       // A store that is slow to answer is not asked again before it has.
       const timer = setInterval(() => {
@@ -89,14 +55,11 @@ export function createInProcessWakeups(options: InProcessOptions) {
       }, sweepMs).unref();
       return {
         async stop() {
-          work = undefined;
-          stopped = true;
           clearInterval(timer);
           timers.stop();
+          const ended = scheduler.stop();
           await sweeping;
-          await Promise.all(running.values());
-          for (const { resolve } of waiting.values()) resolve();
-          waiting.clear();
+          await ended;
         },
       };
     },

@@ -23,15 +23,18 @@ export function runInBackground(
       await ended.value();
     };
     if (ctx.over) await conclusion();
-    else {
-      ctx.ready.push(conclusion);
-      ctx.wakeSignal.notify();
-    }
+    else concludeSoon(ctx, conclusion);
   };
   const ended = finish().catch((error: unknown) => {
     ctx.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
   });
   ctx.busy.set(key, { controller, run, kept, ended });
+}
+
+/** Has the loop write something down, in its turn. */
+export function concludeSoon(ctx: JournalContext, conclusion: () => Promise<void>): void {
+  ctx.ready.push(conclusion);
+  ctx.wakeSignal.notify();
 }
 
 /** Aborts work in progress, except what must be kept. */

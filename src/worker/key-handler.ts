@@ -56,14 +56,20 @@ export interface KeyHandler<
   empty(): Context["state"];
   /** Folds entries into the state, in place; the same entries always give the same. Stops for good at a newer program's. */
   fold(state: Context["state"], entries: readonly StoredEntry[]): void;
+  /** About what a state takes in memory. Default: some KB. */
+  bytesOf?(state: Context["state"]): number;
   /** What this kind's steps need besides; it joins the worker's own context, which stays one object. Asked once per lease. */
   open(ctx: JournalContext<Context["state"]>): Omit<Context, keyof JournalContext>;
   /** These entries were folded. `ours`: ids of those that this worker wrote just now. */
   folded?(ctx: Context, entries: readonly StoredEntry[], ours: ReadonlySet<string>): void;
   /** What is owed next, from the state alone: every worker decides alike. */
   next(ctx: Context, moment: Moment): Step | Wait;
+  /** Somebody waits for what they pressed to be judged, or for a Stop to come into effect. */
+  isAwaited?(state: Context["state"]): boolean;
   /** Takes a step: writes entries now, or begins work that will (`runInBackground`). */
   execute(ctx: Context, step: Step): Promise<void>;
+  /** The lease is over, or this worker no longer drives. Never throws. */
+  close?(ctx: Context): Promise<void>;
   /** Its work crashed its workers twice: what keeps it from being tried again for ever. */
   park(ctx: Context): Promise<void>;
   /** The store is back after it did not answer for so long. */

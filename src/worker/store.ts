@@ -3,6 +3,7 @@ import type { Backoff } from "../core/backoff.ts";
 import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
+import { postDurably } from "../journal/durable.ts";
 import type { JournalContext } from "./key-handler.ts";
 
 /** Shorter absences of the store are not worth a word to people. */
@@ -66,6 +67,20 @@ export async function append(
   return reply.kind;
 }
 
+/**
+ * Returns once neither the machine's death nor a failover loses what this worker has folded: before a write's first byte, before
+ * anything is shown, and before it forgets how a write ended. False: the store has lost it already, and nothing may rest on it.
+ * @throws BotError STORE_UNAVAILABLE once this worker has given up or is over
+ */
+export async function barrier(ctx: JournalContext): Promise<boolean> {
+  const { last, head } = ctx.state;
+  const reply = await retryUntilStored(ctx, () => ctx.journal.flush(ctx.key, { last, head }));
+  if (reply === "ok") return true;
+  markLost(ctx);
+  ctx.wakeSignal.notify();
+  return false;
+}
+
 /** How loudly the log tells that an entry was written. */
 const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   run_started: "info",
@@ -119,7 +134,7 @@ export async function postLate(ctx: JournalContext, draft: Draft<"signal">): Pro
   let waits: Backoff | undefined;
   for (;;) {
     try {
-      await journal.post(ctx.key, draft);
+      await postDurably(journal, ctx.key, draft);
       return;
     } catch (error) {
       if (performance.now() > until) {
@@ -147,8 +162,7 @@ export async function retryUntilStored<T>(
       const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
       ctx.awaySince = undefined;
       if (awayMs >= NOTABLE_ABSENCE_MS) ctx.awayMs = awayMs;
-      // The embedded store answers within the same turn: without this, a row of appends would hold up the event loop.
-      await turnOfLoop();
+      if (performance.now() - turnedAt >= MAX_HOLD_MS) await letLoopTurn();
       return reply;
     } catch (error) {
       const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
@@ -161,6 +175,17 @@ export async function retryUntilStored<T>(
       await sleep(waits.next());
     }
   }
+}
+
+/** A store may answer within the same turn of the event loop: a row of requests must not hold it up for longer. */
+const MAX_HOLD_MS = 5;
+
+/** When the loop last turned, as far as is known here, on the monotonic clock. */
+let turnedAt = 0;
+
+async function letLoopTurn(): Promise<void> {
+  await turnOfLoop();
+  turnedAt = performance.now();
 }
 
 /** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */

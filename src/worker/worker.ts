@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { atMost } from "../core/time-limit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { Lane, Slot } from "../wakeups/wakeups.ts";
 import { abortWork } from "./background.ts";
 import {
   type Folded,
@@ -19,8 +20,10 @@ const PARK_AFTER = 2;
 /** What is due may have to wait for work in progress, whose end wakes the loop: don't spin until then. */
 const MIN_SLEEP_MS = 50;
 
-/** Journals whose folds are kept in memory, some KB each. */
+/** Journals whose folds are kept in memory, and how much they take together. */
 const KNOWN_JOURNALS = 256;
+const KNOWN_BYTES = 64 * 1024 * 1024;
+const SOME_BYTES = 4 * 1024;
 
 /** The end of the drain is kept for recording what could not be waited for. */
 const LAST_WORDS_MS = 500;
@@ -36,13 +39,17 @@ export function createWorker(
   /** Writes still running after another worker took their journal; they post their outcome when they end. */
   const late = new Set<Promise<void>>();
   /** Folds of journals held lately: taking one up again reads only what is new. */
-  const known = new LRUCache<JournalKey, Folded>({ max: KNOWN_JOURNALS });
+  const known = new LRUCache<JournalKey, Folded>({
+    max: KNOWN_JOURNALS,
+    maxSize: KNOWN_BYTES,
+    sizeCalculation: (state, key) => handlerOf(key)?.bytesOf?.(state) ?? SOME_BYTES,
+  });
   let draining = false;
 
-  async function drive(ctx: JournalContext): Promise<void> {
+  async function drive(ctx: JournalContext, slot: Slot): Promise<void> {
     known.delete(ctx.key); // it is folded in place, and half a fold must not be kept if this throws
     try {
-      await hold(ctx);
+      await hold(ctx, slot);
       if (ctx.lost) await startOver(ctx);
       else if (ctx.state.newer === undefined) known.set(ctx.key, ctx.state);
     } finally {
@@ -57,7 +64,7 @@ export function createWorker(
 
   return {
     /** Takes the journal's lease, if it is free and this process serves the journal, and works until nothing is owed now. */
-    async work(key: JournalKey): Promise<void> {
+    async work(key: JournalKey, slot: Slot = UNLIMITED): Promise<void> {
       const handler = handlerOf(key);
       if (handler?.serves(key) !== true || draining) return;
       const askedAt = performance.now();
@@ -67,7 +74,7 @@ export function createWorker(
       const ctx = new JournalContext(parts, handler, granted, state, askedAt);
       Object.assign(ctx, handler.open(ctx));
       ctx.draining = draining;
-      const work = drive(ctx);
+      const work = drive(ctx, slot);
       held.set(ctx, work);
       await work.finally(() => held.delete(ctx));
     },
@@ -102,14 +109,22 @@ export function createWorker(
   };
 }
 
-async function hold(ctx: JournalContext): Promise<void> {
+/** For a journal that shares with no others. */
+const UNLIMITED: Slot = {
+  lendWhile: (waiting) => waiting,
+  pass: async () => {},
+  giveBack() {},
+};
+
+async function hold(ctx: JournalContext, slot: Slot): Promise<void> {
   const watch = ctx.journal.watch(ctx.key, (last) => ctx.noteNewest(last));
   const renewals = keepLease(ctx);
   try {
     await catchUp(ctx);
-    await loop(ctx);
+    await loop(ctx, slot);
   } finally {
     ctx.over = true;
+    slot.giveBack();
     clearInterval(renewals);
     await watch.stop();
     abortWork(ctx, () => true);
@@ -119,13 +134,16 @@ async function hold(ctx: JournalContext): Promise<void> {
         ctx.log.error({ err: error, key: ctx.key }, "a late outcome could not be written");
       });
     }
+    await ctx.handler.close?.(ctx);
   }
 }
 
-async function loop(ctx: JournalContext): Promise<void> {
+async function loop(ctx: JournalContext, slot: Slot): Promise<void> {
+  const lane = () => laneOf(ctx);
   const { handler, state, wakeSignal } = ctx;
   if (state.newer === undefined && ctx.attempts > PARK_AFTER) await handler.park(ctx);
   while (!ctx.fenced) {
+    await slot.pass(lane);
     if (ctx.mayBeSetBack || ctx.newestHeard > state.last) await catchUp(ctx);
     const conclusion = ctx.ready.shift();
     if (conclusion !== undefined) {
@@ -140,9 +158,16 @@ async function loop(ctx: JournalContext): Promise<void> {
     if (!isWait(step)) await handler.execute(ctx, step);
     else if (ctx.busy.size > 0) {
       const ms = step.until === undefined ? undefined : step.until - ctx.now();
-      await wakeSignal.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
+      const end = wakeSignal.wait(ms === undefined ? undefined : Math.max(ms, MIN_SLEEP_MS));
+      await slot.lendWhile(end, lane);
     } else if (await release(ctx, step)) return;
   }
+}
+
+/** What somebody has just written or pressed comes before work that goes on. */
+function laneOf({ handler, state, newestHeard }: JournalContext): Lane {
+  const isAwaited = newestHeard > state.last || handler.isAwaited?.(state) === true;
+  return isAwaited ? "people" : "runs";
 }
 
 function nextStep(ctx: JournalContext): { do: string } | Wait {

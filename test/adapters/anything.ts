@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { ActionCard } from "../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
 import { basicBlocks } from "../../src/adapters/render/basic.ts";
 import type { Block, Inline } from "../../src/adapters/render/rich-text.ts";
 import { exactText } from "../../src/security/sanitize.ts";

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import type { ActionCard, ChatParts, Inbox, Outgoing } from "../../src/adapters/adapter.ts";
+import type { ActionCard, Outgoing } from "../../src/adapters/shown.ts";
+import type { ChatParts } from "../../src/adapters/adapter.ts";
+import type { Inbox } from "../../src/adapters/inbox.ts";
 import type { OpenIncident } from "../../src/adapters/overview.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { BotError } from "../../src/core/errors.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Earlier, EarlierMessage } from "../../src/adapters/adapter.ts";
+import type { Earlier, EarlierMessage } from "../../src/adapters/view.ts";
 import { type ChatOptions, createChat } from "../fakes/chat.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import { fakeTool, type StageOptions } from "../fakes/stage.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
 import { cpuMs } from "../cpu-time.ts";
@@ -73,6 +74,23 @@ describe("an answer", () => {
       expect(lastAnswer(stage)).toBe(marked);
     },
   );
+
+  test("that rests on an action whose outcome is unknown is not verified, whatever it says", async () => {
+    const act = fakeTool({
+      name: "look",
+      effect: "write",
+      own: true,
+      run: async () => {
+        throw new BotError("TIMEOUT", "The shop did not answer in time.");
+      },
+    });
+    const text = "CONFIRMED: the queue is empty [T1].";
+    const stage = await talking([LOOK, { text }, { text }], { tools: [act] });
+    await stage.ask("purge it");
+    expect(lastAnswer(stage)).toBe(
+      "⚠ Not verified: the queue is empty [T1].\n\n> ⚠ It says “Confirmed”, but every check it cites failed or is unknown.",
+    );
+  });
 
   test("that a failed call cannot show is not verified", async () => {
     const look = fakeTool({

@@ -55,6 +55,7 @@ test("an edit of a command whose card is open asks for the new command; of one t
     ["cancelled", { name: "web" }],
     ["open", { name: "db" }],
   ]);
+  expect(stage.chat.answers()).toMatchObject([{ isMoot: true }]);
   await stage.ask("run look name=web");
   await stage.post({ id: "msg:2:edit:1", ...post, of: "msg:2" });
   await stage.settle();
@@ -75,6 +76,7 @@ test("a removal before anything began leaves nothing to answer; one later ends w
   expect(lastAnswer(stage)).toBe(
     "Stopped before the first check: the message that asked for it was removed.",
   );
+  expect(stage.chat.answers().at(-1)).toMatchObject({ isMoot: true });
   await stage.click("a1", { kind: "approve" }, "test:bob");
   await stage.ask("all good?");
   expect(stage.act.runs).toEqual([]);

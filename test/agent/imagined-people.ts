@@ -1,13 +1,18 @@
 import { isOpen } from "../../src/thread/action.ts";
-import type { Actor, Choice, Draft, PostKind } from "../../src/core/entry.ts";
+import type { Actor, Choice, Draft } from "../../src/core/entry.ts";
+import { grantsIn, MAIN_VIEW } from "../../src/thread/state.ts";
+import { goAway, mirror, told } from "./imagined-views.ts";
 import { type Imagined, type Tape, write } from "./imagined-world.ts";
 
 /** Somebody writes, clicks, stops or runs something, or time passes. */
 export function interrupt(world: Imagined, tape: Tape): void {
   const id = `post:${world.entries.length}`;
-  const account = ["test:ana", "test:bob", "test:guest"][tape() % 3] ?? "";
-  const actor = { account, name: account.slice(5) };
-  const click = (action: string, choice: Choice): Draft<PostKind> => ({
+  const isMirrored = world.thread.views.some((view) => view !== MAIN_VIEW);
+  const there = isMirrored ? ["other:dora", "other:ana"] : [];
+  const accounts = ["test:ana", "test:bob", "test:guest", ...there];
+  const account = accounts[tape() % accounts.length] ?? "";
+  const actor = { account, name: account.split(":")[1] ?? "" };
+  const click = (action: string, choice: Choice): Draft => ({
     id,
     kind: "click",
     actor,
@@ -21,12 +26,20 @@ export function interrupt(world: Imagined, tape: Tape): void {
   const questions = [...world.thread.runs.values()].flatMap((run) =>
     [...run.open.values()].flatMap((call) => (call.asked === undefined ? [] : [call.call])),
   );
-  const clicks =
-    open.length === 0
-      ? []
-      : (["approve", "deny", "cancel"] as const).map((kind) => click(action, { kind }));
-  const posts: Draft<PostKind>[] = [
+  const choices: Choice[] = [
+    { kind: "approve" },
+    { kind: "approve", grants: true },
+    { kind: "deny" },
+    { kind: "cancel" },
+    { kind: "break", reason: "it is on fire here" },
+  ];
+  const clicks = open.length === 0 ? [] : choices.map((choice) => click(action, choice));
+  const revoked = grantsIn(world.thread).map(({ of }) => click(of.action, { kind: "revoke" }));
+  const posts: Draft[] = [
     ...clicks,
+    ...revoked,
+    ...told(world, id, tape),
+    mirror(world),
     ...talk(world, id, actor),
     { id, kind: "command", actor, text: "quiet", command: { name: "quiet" } },
     { id, kind: "command", actor, text: "listen", command: { name: "listen" } },
@@ -50,13 +63,15 @@ export function interrupt(world: Imagined, tape: Tape): void {
     },
     { id, kind: "command", actor, text: "help", command: { name: "help" } },
   ];
-  const post = posts[tape() % (posts.length + 1)];
-  if (post === undefined) world.clock += 3_600_000;
-  else write(world, post);
+  const post = posts[tape() % (posts.length + 3)];
+  if (post !== undefined) write(world, post);
+  else if (tape() % 3 === 0) goAway(world, tape);
+  else if (tape() % 2 === 0) world.freeze = { id, until: world.clock + 1_800_000 };
+  else world.clock += 3_600_000;
 }
 
 /** Lines with an address or a tone of their own, and the edit that turns one of the author's to the bot. */
-function talk(world: Imagined, id: string, actor: Actor): Draft<PostKind>[] {
+function talk(world: Imagined, id: string, actor: Actor): Draft[] {
   const said = world.entries.findLast(
     (entry) =>
       entry.kind === "message" &&
@@ -64,14 +79,14 @@ function talk(world: Imagined, id: string, actor: Actor): Draft<PostKind>[] {
       (world.room.passed.has(entry.id) || world.thread.pending.has(entry.id)),
   );
   const others = [{ account: "test:bob", at: "start" as const }];
-  const lines: Draft<PostKind>[] = [
+  const lines: Draft[] = [
     { id, kind: "message", actor, text: `said ${id};`, address: {} },
     { id, kind: "message", actor, text: `said ${id};`, address: {}, tone: "request" },
     { id, kind: "message", actor, text: `said ${id};`, address: { bot: true } },
     { id, kind: "message", actor, text: `said ${id};`, address: { others } },
     { id, kind: "message", actor, text: "thanks", address: {}, tone: "chatter" },
   ];
-  const turned: Draft<PostKind>[] =
+  const turned: Draft[] =
     said === undefined
       ? []
       : [

@@ -9,6 +9,8 @@ import { fold } from "../../src/thread/fold.ts";
 /** A thread's history as it grows, with what a worker would hold of it in memory. */
 export interface Imagined {
   entries: Entry[];
+  /** Of the entries. */
+  ids: Set<string>;
   thread: Thread;
   transcript: Transcript;
   /** The turns of the newest request that was answered, each as JSON, unless the thread was told in brief since. */
@@ -22,6 +24,12 @@ export interface Imagined {
   room: Room;
   /** Models that are asked at this moment. */
   asked: Set<string>;
+  /** The work of platforms that are away. */
+  away: Set<string>;
+  /** Writes wait for it until then. */
+  freeze: { id: string; until: number } | undefined;
+  /** What waits for its end. */
+  frozen: Set<Entry<"action_proposed">>;
   clock: number;
 }
 
@@ -31,6 +39,7 @@ export type Tape = () => number;
 export function imagine(): Imagined {
   return {
     entries: [],
+    ids: new Set(),
     thread: new Thread(),
     transcript: new Transcript(),
     told: [],
@@ -39,19 +48,29 @@ export function imagine(): Imagined {
     passed: new Set(),
     room: new Room(),
     asked: new Set(),
+    away: new Set(),
+    freeze: undefined,
+    frozen: new Set(),
     clock: 1_000_000,
   };
 }
 
 export function write(world: Imagined, draft: Draft): void {
   const entry: Entry = { seq: world.entries.length + 1, at: world.clock, ...draft };
+  expectThat(!world.ids.has(entry.id), `${entry.id} was decided again though it is written`);
+  world.ids.add(entry.id);
   const open = [...world.thread.live].filter(isOpen);
   const ending = entry.kind === "run_ended" ? world.thread.runs.get(entry.run) : undefined;
+  // What a bot asked is not taken up again: what its run could not do stands in its answer.
+  if (entry.kind === "tool_finished" && entry.handsOver === true)
+    for (const { id, app } of world.thread.runs.get(entry.run)?.modelRun?.told ?? [])
+      if (app === true) world.answered.set(id, entry.id);
   world.entries.push(entry);
   overhear(world, entry);
   fold(world.thread, [entry]);
   foldTranscript(world.transcript, entry);
   checkSideRuns(world, entry);
+  checkOnce(world, entry);
   if (entry.kind === "stop" && entry.run !== undefined)
     expectThat(
       open.every((action) => isOpen(action) || action.run === entry.run),
@@ -111,6 +130,19 @@ function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
     const isModels = thread.runs.get(entry.run)?.modelRun !== undefined;
     expectThat(!isModels || !isStopped, `D5 ${entry.run} was stopped and answered`);
   }
+}
+
+/** Each action is begun once at most, and a grant carries no more of them than it says. */
+function checkOnce({ entries, thread }: Imagined, entry: Entry): void {
+  if (entry.kind !== "tool_started" || entry.action === undefined) return;
+  const { action, grant } = entry;
+  const begun = entries.filter((each) => each.kind === "tool_started");
+  const times = begun.filter((each) => each.action === action).length;
+  expectThat(times === 1, `A1 ${action} was begun ${times} times`);
+  if (grant === undefined) return;
+  const uses = begun.filter((each) => each.grant === grant).length;
+  const { offer } = thread.actions.get(grant)?.proposal ?? {};
+  expectThat(offer === undefined || uses <= offer.uses, `A2 ${grant} carried ${uses} actions`);
 }
 
 /** At rest every message has its answer, or was stopped, or is a word that no model answers. */

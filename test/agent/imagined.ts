@@ -3,9 +3,9 @@ import { expectThat, type Imagined, type Tape, write } from "./imagined-world.ts
 import { checkPaired } from "./paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
-import { carrierOf, isOpen } from "../../src/thread/action.ts";
+import { type Action, carrierOf, isApproved, isLeft, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
-import { type Call, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
+import { type Call, grantsIn, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
 import { sharesOf } from "../../src/thread/routing.ts";
 import type { ModelRun } from "../../src/thread/model-run.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
@@ -56,16 +56,22 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
   } else if (step.do === "think") think(world, step, tape);
   // Other machines, progress messages, later looks and marks are imagined nowhere.
   else if (!isUnimagined(step)) conclude(world, learn(world, step, tape));
+  if (step.do === "dispatch" && heldBy(world) !== undefined) world.frozen.add(step.action.proposal);
   if (step.do === "dispatch" || step.do === "prepare") runIfStarted(world, step.call, tape);
+}
+
+/** The freeze that writes wait for now. */
+function heldBy({ freeze, clock }: Imagined) {
+  return freeze !== undefined && clock < freeze.until ? freeze : undefined;
 }
 
 type Unimagined = Extract<
   Step,
-  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "alarm" | "look" | "sum" }
+  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "page" | "look" | "sum" }
 >;
 
 function isUnimagined(step: Step): step is Unimagined {
-  return ["forget", "hosts", "show", "ring", "verify", "mark", "alarm", "look", "sum"].includes(
+  return ["forget", "hosts", "show", "ring", "verify", "mark", "page", "look", "sum"].includes(
     step.do,
   );
 }
@@ -78,6 +84,7 @@ function conclude(world: Imagined, learned: Learned): void {
     run: parts,
     here: "here",
     isBound: () => false,
+    answeredBy: () => undefined,
     heard: undefined,
     personOf: (account) => account,
     encode: (text) => text,
@@ -96,11 +103,12 @@ const parts = {
 
 /** What a worker learns: whatever the tape says. */
 function learn(
-  { thread, clock }: Imagined,
+  world: Imagined,
   step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "lapseGrant" | "think" }>,
   tape: Tape,
 ): Learned {
   if (!("key" in step)) return step;
+  const { thread } = world;
   switch (step.do) {
     case "judge":
       return { ...step, facts: { author: { eligible: true, basis: "member" } } };
@@ -119,12 +127,14 @@ function learn(
       return { ...step, facts };
     }
     case "prepare":
-      return { ...step, facts: proposalFor(step.call, clock, tape) };
+      return { ...step, facts: proposalFor(world, step.call, tape) };
     case "dispatch": {
       const drift = tape() % 5 === 4 ? "it changed" : undefined;
       const carrier = carrierOf(step.action);
       const grant = carrier?.kind === "grant" ? carrier.grant : undefined;
-      return { ...step, facts: { proposal: step.action.proposal, drift, grant } };
+      const held = carrier?.kind === "glass" ? undefined : heldBy(world);
+      const frozen = held && { id: held.id, text: "prod is frozen" };
+      return { ...step, facts: { proposal: step.action.proposal, drift, grant, frozen } };
     }
     case "recover": {
       const verified = { kind: "verified", evidence: "seen" } as const;
@@ -136,14 +146,20 @@ function learn(
       ];
       return { ...step, facts: recoveries[tape() % 4] ?? { kind: "blocked", text: "" } };
     }
+    case "alarm":
+      return { ...step, facts: "told" };
     case "deliver":
       return { ...step, facts: { entry: shownId(step.undelivered), ref: "m" } };
-    case "link":
+    case "point":
       return { ...step, facts: { entry: WHERE_IT_IS[step.isOver ? "over" : "open"], ref: "" } };
   }
 }
 
-function proposalFor({ problem, tool, args }: Call, clock: number, tape: Tape): Proposal {
+function proposalFor(
+  { thread, clock }: Imagined,
+  { problem, tool, args }: Call,
+  tape: Tape,
+): Proposal {
   if (problem !== undefined || tape() % 6 === 5) return { kind: "blocked", text: "no" };
   const expiresAt = clock + 3_600_000;
   if (tool === "ask_user") return { kind: "question", text: "which?", choices: [], expiresAt };
@@ -152,7 +168,10 @@ function proposalFor({ problem, tool, args }: Call, clock: number, tape: Tape): 
   if (effect === "read") return { kind: "allow", prepared };
   const preview = { lines: [], blastRadius: "", undo: "" };
   const rule = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
-  const card = { ...prepared, ...rule, preview, expiresAt };
+  const offer = { same: "s", uses: 2, minutes: 30, digest: "o" };
+  const granted = grantsIn(thread).find(isLeft)?.of.action;
+  const more = { offer, breakable: true as const, ...(granted !== undefined && { granted }) };
+  const card = { ...prepared, ...rule, ...more, preview, expiresAt };
   return { kind: "ask", card, reason: undefined, place: undefined };
 }
 
@@ -266,14 +285,22 @@ function checkTold({ entries, thread, transcript }: Imagined, run: Run, turns: r
   expectThat(transcript.sides.size <= 1, "there are two side runs");
 }
 
-export function nextStep({ thread, clock, asked }: Imagined): Step {
-  return decide(thread, { now: clock, busy: asked, draining: false, showAfterMs: undefined });
+export function nextStep(world: Imagined): Step {
+  const { thread, clock, asked, away, frozen } = world;
+  const isHeld = (action: Action) => isApproved(action) && frozen.has(action.proposal);
+  const held = heldBy(world) === undefined ? [] : [...thread.live].filter(isHeld);
+  const busy = new Set([...asked, ...away, ...held.map(({ call }) => workKey.call(call))]);
+  return decide(thread, { now: clock, busy, draining: false, showAfterMs: undefined });
 }
 
 /** Works until there is nothing to do, and returns what it waits for then. @throws when that never comes */
 export function work(world: Imagined, tape: Tape, maxSteps = 400): Extract<Step, { do: "wait" }> {
   for (let steps = 0; steps < maxSteps; steps += 1) {
     const step = nextStep(world);
+    if (step.do === "wait" && world.away.size > 0) {
+      world.away.clear();
+      continue;
+    }
     if (step.do === "wait") return step;
     const { last } = world.thread;
     take(world, step, tape);

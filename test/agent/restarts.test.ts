@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import { isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
@@ -53,7 +53,7 @@ async function stageOn(journal?: Journal) {
 
 /** A journal in which everything up to some moment happened, and then its worker died. */
 async function journalOf(entries: readonly Entry[]): Promise<Journal> {
-  const journal = await openSqliteJournal({ path: ":memory:" });
+  const journal = openMemoryJournal();
   for (const { seq, at: _at, head: _head, ...draft } of entries) {
     if (isPost(draft)) {
       await journal.post(KEY, draft);

@@ -5,8 +5,21 @@ import type { Saying } from "../fakes/scripted-model.ts";
 import type { Stage, StageOptions } from "../fakes/stage.ts";
 import { lastAnswer, talking } from "./talking.ts";
 
-const FINE: Saying = { text: "Fine.", usage: { input: 900, output: 100 } };
-const fine = (times: number) => Array.from({ length: times }, () => FINE);
+const FINE = { text: "Fine.", usage: { input: 900, output: 100 } };
+const fine = (times: number): Saying[] => Array.from({ length: times }, () => FINE);
+
+/** So many answers, none of which comes before all were asked for. */
+function fineTogether(times: number): Saying[] {
+  const { promise: allAsked, resolve } = Promise.withResolvers<void>();
+  let asked = 0;
+  const saying: Saying = async () => {
+    asked += 1;
+    if (asked === times) resolve();
+    await allAsked;
+    return FINE;
+  };
+  return Array.from({ length: times }, () => saying);
+}
 
 const STANDINGS = {
   "test:ana": "member",
@@ -16,10 +29,11 @@ const STANDINGS = {
 } as const;
 
 /** A stage on which each answer costs 1 000 tokens. */
-async function staged(options: StageOptions & { times?: number } = {}) {
+async function staged(options: StageOptions & { times?: number; script?: Saying[] } = {}) {
   const chat = options.chat ?? createChat({ standings: STANDINGS });
   const shares = { person: 2_500, place: 100_000, guest: 1_500 };
-  const stage = await talking(fine(options.times ?? 30), { chat, talk: { shares }, ...options });
+  const script = options.script ?? fine(options.times ?? 30);
+  const stage = await talking(script, { chat, talk: { shares }, ...options });
   /** What was answered to so many questions of an account: true for the model's word. */
   const answered = async (times: number, account: string) => {
     const found: boolean[] = [];
@@ -81,7 +95,8 @@ describe("a person's share of the day's tokens", () => {
 
   test("is not used up by a burst: what was used counts, not what is set aside", async () => {
     const shares = { person: 1_100, place: 100_000, guest: 1 };
-    const stage = await staged({ talk: { shares, maxOutputTokens: 8_000 } });
+    const script = fineTogether(10);
+    const stage = await staged({ talk: { shares, maxOutputTokens: 8_000 }, script });
     const keys = Array.from({ length: 10 }, (_, i): JournalKey => `test:burst${i}`);
     for (const key of keys) await ask(stage, key, "test:ana");
     await Promise.all(keys.map((key) => stage.worker.work(key)));

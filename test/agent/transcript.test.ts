@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
 import { foldTranscript, tellingOf } from "../../src/agent/transcript.ts";
 import { Transcript, turnsOf } from "../../src/agent/transcript-turns.ts";
-import { type AssistantBlock, NO_USAGE } from "../../src/core/block.ts";
 import type { Draft, Entry } from "../../src/core/entry.ts";
+import type { Journal } from "../../src/journal/journal.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { nextStep, openCard, take, work } from "./imagined.ts";
 import { checkAnswered, imagine, type Tape, write } from "./imagined-world.ts";
 import { interrupt } from "./imagined-people.ts";
+import { checkViews } from "./imagined-views.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { fakeTool } from "../fakes/stage.ts";
+import { ana, began, message, wrote } from "../thread/entries.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
 
 /** Plays the tape; what follows it is all zeros. */
@@ -60,7 +63,7 @@ describe("whatever people, models and tools do", () => {
     () => {
       fc.assert(
         fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, hasCard)),
-        { numRuns: 2_000 },
+        { numRuns: 1_500 },
       );
     },
     TIMEOUT_MS,
@@ -82,6 +85,7 @@ describe("whatever people, models and tools do", () => {
             expect(run.open.size).toBeGreaterThan(0);
           }
           const { pending } = world.thread;
+          checkViews(world);
           if (world.thread.runs.size === 0) {
             expect(pending.size).toBe(0);
             checkAnswered(world);
@@ -100,6 +104,27 @@ describe("whatever people, models and tools do", () => {
 });
 
 describe("the requests of a run", () => {
+  test("are made of what was folded before: nothing is read a second time", async () => {
+    const memory = openMemoryJournal();
+    onTestFinished(() => memory.close());
+    let entries = 0;
+    const journal: Journal = {
+      ...memory,
+      async read(key, after) {
+        const found = await memory.read(key, after);
+        entries += found.length;
+        return found;
+      },
+    };
+    const rounds = 5;
+    const script = Array.from({ length: rounds }, () => [{ calls: [call("look")] }, ANSWER]);
+    const stage = await talking(script.flat(), { journal });
+    for (let n = 0; n < rounds; n++) await stage.ask(`is web well? ${n}`);
+    expect(stage.model.left()).toBe(0);
+    // Each message once; what follows from it the worker wrote itself.
+    expect(entries).toBe(rounds);
+  });
+
   test("hold a long result once: the same call that brings the same again refers to it", async () => {
     const text = "a skill's instructions\n".repeat(100);
     let now = text;
@@ -186,41 +211,15 @@ describe("the requests of a run", () => {
 function toldOf(drafts: readonly Draft[]): string {
   const transcript = new Transcript();
   drafts.forEach((draft, index) => foldTranscript(transcript, { seq: index + 1, at: 1, ...draft }));
-  return JSON.stringify(turnsOf(transcript));
+  return JSON.stringify(turnsOf(transcript).turns);
 }
-
-const actor = { account: "test:ana", name: "ana" };
-const say = (id: string, text: string): Draft => ({ id, kind: "message", actor, text });
-const begin = (run: string, answers: string[], reads?: true): Draft => ({
-  id: `run:${run}`,
-  kind: "run_started",
-  run,
-  answers,
-  principals: [actor.account],
-  calls: [],
-  ...(reads && { reads }),
-  talk: { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } },
-});
-const turn = (run: string, seen: number, block: AssistantBlock): Draft => ({
-  id: `assistant:${run}.1`,
-  kind: "assistant",
-  run,
-  step: 1,
-  seen,
-  content: [block],
-  stop: block.kind === "tool_use" ? "tool_use" : "end_turn",
-  usage: NO_USAGE,
-  model: "m",
-  request: "h",
-  ms: 1,
-});
 
 test("why an answer was sent back stands right below it, above what was said meanwhile", () => {
   const told = toldOf([
-    say("m1", "why?"),
-    begin("r1", ["m1"]),
-    say("m2", "and since when?"),
-    turn("r1", 2, { kind: "text", text: "An answer." }),
+    message("m1", "why?"),
+    began("r1", ["m1"]),
+    message("m2", "and since when?"),
+    wrote("r1", 1, 2, [{ kind: "text", text: "An answer." }]),
     { id: "gate:r1.1", kind: "gate", run: "r1", gate: "evidence", text: "Write it again." },
   ]);
   expect(told).toMatch(/An answer.*Write it again.*since when/);
@@ -228,14 +227,14 @@ test("why an answer was sent back stands right below it, above what was said mea
 
 test("an edit of what a side run answered comes after its exchange, and takes nothing of it away", () => {
   const told = toldOf([
-    say("m1", "why?"),
-    begin("r1", ["m1"]),
-    turn("r1", 2, { kind: "tool_use", id: "t", name: "act", input: "{}" }),
-    say("m2", "how many users?"),
-    begin("r2", ["m2"], true),
-    turn("r2", 5, { kind: "text", text: "Forty." }),
+    message("m1", "why?"),
+    began("r1", ["m1"]),
+    wrote("r1", 1, 2, [{ kind: "tool_use", id: "t", name: "act", input: "{}" }]),
+    message("m2", "how many users?"),
+    began("r2", ["m2"], true),
+    wrote("r2", 1, 5, [{ kind: "text", text: "Forty." }]),
     { id: "ended:r2", kind: "run_ended", run: "r2", status: "completed", text: "Forty." },
-    { id: "e1", kind: "edited", actor, of: "m2", text: "how many servers?" },
+    { id: "e1", kind: "edited", actor: ana, of: "m2", text: "how many servers?" },
   ]);
   expect(told).toMatch(/how many users.*Forty.*how many servers/);
 });

@@ -19,6 +19,7 @@ import { createMcpHttp } from "../../src/app/mcp-http.ts";
 import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
 import { createCaller } from "../../src/app/mcp-calls.ts";
 import { createMcpServer } from "../../src/app/mcp-server.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { until } from "../until.ts";
@@ -306,7 +307,8 @@ test("an agent over HTTP is an account of its own: it sees its calls and no one 
   expect((await served.journal.read(thread as JournalKey))[0]).toMatchObject({
     actor: { account: "mcp:agent", name: "agent deploy-agent <@U1> @everyone" },
   });
-  const [card] = await served.queries.openActions("terminal");
+  let card: ActionCard | undefined;
+  for await (const each of served.queries.openActions("terminal")) card ??= each;
   expect(card?.preview.lines[0]).toEqual({
     label: "Asked by",
     value: "agent deploy-agent <@U1> @everyone (mcp:agent)",

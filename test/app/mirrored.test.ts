@@ -70,6 +70,8 @@ async function openChats() {
     folder,
     start,
     people: { ana, bob, anaThere, dora },
+    guild,
+    war,
     channel: `discord:${guild.id}:${war.id}`,
     /** Someone writes in the one thread on Slack, or begins it. */
     write(who: { id: string }, text: string) {
@@ -83,10 +85,15 @@ async function openChats() {
       return ts;
     },
     /** The same in its place on Discord. */
-    writeThere(who: FakeUser, text: string) {
+    writeThere(who: FakeUser, text: string, to: { replyTo?: string; mention?: boolean } = {}) {
       const there = thread();
       if (there === undefined) throw new Error("it is not mirrored");
-      return discord.say(who, there, text);
+      return discord.say(who, there, text, to);
+    },
+    /** The message there that shows this. */
+    shownThere(part: string) {
+      const messages = discord.messages(thread() ?? war);
+      return messages.find((message) => discord.textOf(message).includes(part))?.id ?? "";
     },
     place: () => `discord:${guild.id}:${thread()?.id}` as const,
     here: () => slack.messages(ops, root).map((message) => slack.textOf(message)),
@@ -95,6 +102,12 @@ async function openChats() {
       const messages = found === undefined ? [] : discord.messages(found);
       return messages.map((message) => discord.textOf(message).replaceAll("\\", ""));
     },
+    canPress: (action: string) =>
+      slack
+        .messages(ops, root)
+        .some((message) =>
+          slack.buttonsOf(message).some(({ actionId }) => actionId.includes(action)),
+        ),
     async press(who: { id: string }, action: string, label = "Approve") {
       for (const message of slack.messages(ops, root).toReversed()) {
         const found = slack
@@ -113,10 +126,16 @@ async function openChats() {
       }
       throw new Error(`no ${label} of ${action} on Discord`);
     },
+    markThere(who: FakeUser, text: string) {
+      const found = discord
+        .messages(thread() ?? war)
+        .find((each) => discord.textOf(each).replaceAll("\\", "").includes(text));
+      discord.mark(who, found?.id ?? "", "📌");
+    },
     toldThere: (who: FakeUser) => discord.ephemerals(who).map((message) => discord.textOf(message)),
+    entries: (bot: Bot) => bot.journal.read(`slack:${slack.team.id}:${ops.id}:${root}`),
     async votes(bot: Bot) {
-      const key = `slack:${slack.team.id}:${ops.id}:${root}` as const;
-      const entries = await bot.journal.read(key);
+      const entries = await chats.entries(bot);
       return entries.flatMap((entry) => (entry.kind === "vote" ? [entry] : []));
     },
     /** Ana asks for it and Bob approves. */
@@ -125,6 +144,7 @@ async function openChats() {
       await until(() =>
         chats.here().some((text) => text.includes("Show this thread on Discord too?")),
       );
+      expect(chats.here().join()).toContain("except ana");
       await chats.press(bob, "a1");
       await until(() => chats.there().length > 0);
     },
@@ -139,7 +159,16 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   const chats = await openChats();
   const { ana, bob, anaThere, dora } = chats.people;
   const { here, there } = chats;
-  const bot = await chats.start();
+  let isCut = false;
+  const bot = await chats.start((adapter) => ({
+    ...adapter,
+    async open(...asked) {
+      const key = await adapter.open(...asked);
+      if (!isCut) return key;
+      isCut = false;
+      throw new Error("cut off");
+    },
+  }));
   onTestFinished(() => bot.stop());
   await chats.mirror();
   // Whoever asked elsewhere is told in both places how it went.
@@ -150,6 +179,17 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   expect(has(there(), "bob on Slack:")[0]).toContain("> is web-1 *well* <!channel> @");
   const saidThere = chats.writeThere(dora, "it looks slow to me <@&1>");
   await until(() => has(here(), "dora on Discord:").length === 1);
+  // A reply to such a quote is to whom it quotes: nobody answers it but them, unless it mentions the bot.
+  const quotes = { replyTo: chats.shownThere("bob on Slack:") };
+  const replies = [
+    chats.writeThere(dora, "ah, so it was the disk", quotes),
+    chats.writeThere(dora, "was it the disk?", { ...quotes, mention: true }),
+  ].map((id) => `msg:${id}`);
+  await until(() => has(here(), "was it the disk?").length === 1);
+  const replied = (await chats.entries(bot)).filter(({ id }) => replies.includes(id));
+  const others = [{ account: `slack:${chats.slack.team.id}:${bob.id}`, at: "reply" }];
+  expect(replied).toMatchObject([{ address: { others } }, { address: { bot: true, others } }]);
+  expect(replied[0]).not.toHaveProperty("address.bot");
   // Read again after an absence, what was said there is known; an incident's buttons find it there too.
   expect(await bot.queries.isPosted(chats.place(), `msg:${saidThere}`)).toBe(true);
   chats.writeThere(dora, `incident open "Checkout fails" severity=sev2`);
@@ -165,6 +205,20 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   await until(() => has(there(), "web is slow").length > 1);
   await chats.pressThere(dora, "incident-resolve", "Resolve…");
   expect(chats.discord.modals(dora)).toHaveLength(1);
+
+  // A message is pinned in either, once; what its author changes or takes away is so in the timeline too.
+  const clue = chats.write(bob, "db-1 has 40 connections");
+  await until(() => has(there(), "> db-1 has 40").length === 1);
+  chats.markThere(dora, "> db-1 has 40");
+  await until(() => has(here(), 'dora: 📌 bob: "db-1 has 40 ').length === 1);
+  chats.slack.mark(ana, chats.ops, clue, "pushpin");
+  chats.slack.edit(bob, chats.ops, clue, "db-1 has 400 connections <!here>");
+  await until(() => has(here(), 'dora: 📌 bob: "(edited) db-1 has 400 ').length === 1);
+  await until(() => has(there(), 'dora: 📌 bob: "(edited) db-1 has 400 ').length === 1);
+  chats.slack.remove(bob, chats.ops, clue);
+  await until(() => has(there(), 'dora: 📌 bob: "(removed)"').length === 1);
+  await until(() => has(here(), 'dora: 📌 bob: "(removed)"').length === 1);
+  expect([...here(), ...there()].join("\n")).not.toMatch(/db-1|> 📌/);
 
   // Asked for on Discord, decided on Slack: Ana's two accounts are one vote.
   const file = join(chats.folder, "made");
@@ -198,6 +252,11 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   await until(() => has(here(), "dora").some((text) => text.includes("a3")));
   expect(existsSync(other)).toBe(false);
 
+  // Whoever writes there is known as their own platform knows them.
+  chats.writeThere(dora, "whoami");
+  await until(() => has(there(), "In #war-room you are a full member.").length === 1);
+  await until(() => has(here(), `You are dora: discord:${dora.id}.`).length === 1);
+
   // It ends with a word there; whoever writes on is told where it goes on.
   chats.write(bob, "unmirror");
   await until(() => has(there(), "goes on in Slack:").length === 1);
@@ -209,14 +268,35 @@ test("a thread is shown on Slack and Discord: what people say is quoted, cards a
   expect(has(there(), "nobody reads this")).toEqual([]);
   expect(has(here(), "hello? still there?")).toEqual([]);
 
+  // A private channel has no name for who isn't in it, and takes somebody who is.
+  const secret = chats.discord.addChannel(chats.guild, { name: "secret", visibleTo: [dora] });
+  chats.write(ana, `mirror to discord:${chats.guild.id}:${secret.id}`);
+  const asked = () => has(here(), "Show this thread on Discord too?").at(-1) ?? "";
+  await until(() => asked().includes(secret.id));
+  await chats.press(bob, "approve:");
+  await until(() => has(here(), "That channel is private").length > 0);
+  expect(chats.discord.messages(secret)).toEqual([]);
+  expect(has(here(), "#secret")).toEqual([]);
+
+  // What was begun there and cut off is found when it is asked for again.
+  isCut = true;
+  for (const outcome of ["cut off", "is shown in #war-room on Discord too"]) {
+    const before = has(here(), outcome).length;
+    chats.write(ana, `mirror to ${chats.channel}`);
+    await until(() => asked().includes("#war-room") && chats.canPress("approve:"));
+    await chats.press(bob, "approve:");
+    await until(() => has(here(), outcome).length > before);
+    expect(chats.discord.messages(chats.war)).toHaveLength(2);
+  }
+
   // Its channel hears of an incident, not only the thread.
   chats.write(ana, 'incident open "Checkout fails <!channel>" severity=sev1');
   const inChannel = () => {
     const roots = chats.slack.messages(chats.ops).filter(({ thread_ts }) => !thread_ts);
     return roots.map((message) => chats.slack.textOf(message));
   };
-  await until(() => has(inChannel(), "was opened by ana as sev1").length === 1);
-  expect(has(inChannel(), "was opened by")[0]).toContain("/archives/");
+  await until(() => has(inChannel(), "opened by ana as sev1").length === 1);
+  expect(has(inChannel(), "opened by")[0]).toContain("/archives/");
   // It sees the card of a sev1, and of no other.
   const broadcast = () =>
     chats.slack

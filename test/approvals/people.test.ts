@@ -8,7 +8,7 @@ import {
 } from "../../src/core/people.ts";
 import { type Draft, isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked } from "../fakes/asked.ts";
 import { createStage, KEY } from "../fakes/stage.ts";
@@ -242,7 +242,7 @@ describe("where only who asked could approve", () => {
 });
 
 async function copyOf(drafts: readonly { kind: string }[]): Promise<Journal> {
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => 1_000_000 });
+  const journal = openMemoryJournal({ now: () => 1_000_000 });
   onTestFinished(() => journal.close());
   for (const draft of drafts as Draft[]) {
     if (isPost(draft)) await journal.post(KEY, draft);

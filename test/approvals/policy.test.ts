@@ -1,12 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { approvalPolicy } from "../../src/config/policy.ts";
-import {
-  type ApprovalPolicy,
-  type PolicyCall,
-  decidePolicy,
-  mentions,
-} from "../../src/approvals/policy.ts";
+import { type ApprovalPolicy, namedIn } from "../../src/approvals/policy-form.ts";
+import { type PolicyCall, decidePolicy } from "../../src/approvals/policy.ts";
 import { globMatches } from "../../src/approvals/matching.ts";
 import { PLATFORM_NAMES } from "../../src/adapters/platforms.ts";
 import { isGroup } from "../../src/approvals/requester.ts";
@@ -126,6 +122,25 @@ describe("rules", () => {
     expect(decidePolicy(single, call)).toEqual({ ...expected, requesterMayApprove: true });
     const explicit = { ...policyOf({ ...rule, requesterMayApprove: false }), singleOperator: true };
     expect(decidePolicy(explicit, call)).toEqual(expected);
+  });
+
+  it("people are escalated to and paged at one time, with a list, a text or a page alone", () => {
+    const rule = { match: { tool: "*" }, decide: "ask" as const, expiresInMinutes: 40 };
+    const escalate = (terms: object) => {
+      const decided = decidePolicy(policyOf({ ...rule, ...terms }), run(["reboot"]));
+      return decided.kind === "ask" && decided.escalate;
+    };
+    const page = { service: "Mail" };
+    expect(escalate({ page })).toEqual({ to: [], afterMinutes: 10, page });
+    expect(escalate({ page, escalation: "call Di" })).toMatchObject({ to: [], page });
+    const to = ["slack:group:S0DUTY"];
+    expect(escalate({ page, escalation: to, escalateAfterMinutes: 5 })).toEqual({
+      to,
+      afterMinutes: 5,
+      page,
+    });
+    expect(() => policyOf({ ...rule, escalateAfterMinutes: 5 })).toThrow(/or page/);
+    expect(() => policyOf({ ...rule, page, escalateAfterMinutes: 40 })).toThrow(/not before/);
   });
 
   it("a destructive call is only allowed by a rule with the tool's whole name", () => {
@@ -370,7 +385,7 @@ it("a policy lists the tools and arguments it names, with their place", () => {
     { match: { tool: ["a", "b_*"], args: { x: 1 } }, decide: "ask" },
   );
   const path = ["rules", 1, "match"];
-  expect(mentions(policy)).toEqual([
+  expect(namedIn(policy)).toEqual([
     { tools: ["a"], arg: undefined, path: [...path, "tool"] },
     { tools: ["b_*"], arg: undefined, path: [...path, "tool"] },
     { tools: ["a", "b_*"], arg: "x", path: [...path, "args", "x"] },

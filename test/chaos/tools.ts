@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import * as z from "zod";
 import { approvalPolicy } from "../../src/config/policy.ts";
-import { type ApprovalPolicy } from "../../src/approvals/policy.ts";
+import { type ApprovalPolicy } from "../../src/approvals/policy-form.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";

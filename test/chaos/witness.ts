@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from "node:fs";
-import type { ActionPhase } from "../../src/adapters/adapter.ts";
+import type { ActionPhase } from "../../src/adapters/shown.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { noticeId } from "../../src/thread/entry-ids.ts";

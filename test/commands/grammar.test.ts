@@ -116,6 +116,13 @@ describe("commands", () => {
 });
 
 describe("clicks", () => {
+  it("a misspelled word and an action's name say what was meant; prose stays prose", () => {
+    expect(problemOf("aprove a1")).toBe("Did you mean `approve a1`? I did nothing.");
+    expect(problemOf("Dney a1.2")).toContain("`deny a1.2`");
+    for (const prose of ["aprove a1 please", "prove a1", "see a1", "aprove it"])
+      expect(readText(prose)).toEqual({ kind: "message" });
+  });
+
   const click = { kind: "click", action: "a1", revision: 1 };
   it.each([
     ["approve a1", { ...click, choice: { kind: "approve" } }],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { checkPolicyNames, loadConfig } from "../../src/config/config.ts";
+import { checkPages, checkPolicyNames, loadConfig } from "../../src/config/config.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import { type Tool, defineTool } from "../../src/tools/tool.ts";
 
@@ -95,6 +95,7 @@ describe("without any configuration", () => {
         tokensPerGuestDay: 50_000,
       },
       policyNames: [],
+      pages: [],
       variables: {},
       secrets: [],
     });
@@ -336,6 +337,29 @@ access:
       "watchkeeper.yaml:11:46: http_chek: no tool has this name; did you mean http_check?",
     ]);
   });
+});
+
+it("a rule that pages needs a pager that can, and is reported with its line", async () => {
+  const config = await load(`approvals:
+  rules:
+    - match: { effect: destructive }
+      decide: ask
+      page: { service: Mail }
+    - { match: { tool: x }, decide: ask, page: { service: Mail, instance: eu } }
+`);
+  const check = async (tools: Tool[]) =>
+    linesOf(await (async () => checkPages(config, tools))().catch((error: unknown) => error));
+  const none = "page: PagerDuty is not configured: set PAGERDUTY_TOKEN and PAGERDUTY_FROM.";
+  expect(await check([])).toEqual([
+    `watchkeeper.yaml:5:7: ${none}`,
+    `watchkeeper.yaml:6:42: ${none}`,
+  ]);
+  const whyNot = ({ instance }: { instance?: string | undefined }) =>
+    instance === "eu" ? "there is no eu" : undefined;
+  const pager = { whyNot } as Tool["pager"] & object;
+  expect(await check([{ ...toolOf("page", z.strictObject({})), pager }])).toEqual([
+    "watchkeeper.yaml:6:42: page: there is no eu",
+  ]);
 });
 
 describe("secrets", () => {

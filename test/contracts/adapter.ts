@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ActionCard, Adapter, Delivery, View } from "../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import type { Delivery, View } from "../../src/adapters/view.ts";
 import { plainNotice } from "../../src/adapters/render/phrases.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { answer, cardOf } from "../adapters/parts.ts";

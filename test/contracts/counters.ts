@@ -37,6 +37,16 @@ export function countersContract(name: string, open: () => Promise<JournalUnderT
       );
     });
 
+    test("what is set aside can be flushed by name, until it is settled", async () => {
+      const use = await journal.reserve("uses", 1, 1);
+      if (use === undefined) throw new Error("nothing was set aside");
+      expect(await other.flushReservation(use)).toBe("ok");
+      const left = await under.afterPowerLoss?.();
+      if (left !== undefined) expect(await left.reserve("uses", 1, 1)).toBeUndefined();
+      await journal.commitReservation(use, 1);
+      expect(await other.flushReservation(use)).toBe("lost");
+    });
+
     test("whatever is set aside and settled in whatever order, a counter is what was used and what is open", async () => {
       let round = 0;
       const move = fc.record({

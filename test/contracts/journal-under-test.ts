@@ -5,5 +5,7 @@ export interface JournalUnderTest {
   first: Journal;
   second: Journal;
   clock: { now: number };
+  /** What the machine's death leaves: what was flushed. A store that can't show it has none of this. */
+  afterPowerLoss?(): Promise<Journal>;
   close(): Promise<void>;
 }

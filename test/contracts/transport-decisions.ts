@@ -12,7 +12,7 @@ export function decisionsOnSurface({ at, run, shows, talk, crowd, pass }: Surfac
     ]);
     await run(options);
     const key = await at().begin("ana", "restart web");
-    await shows(key, "a1");
+    await shows(key, '{"name":"web"}');
     const who = crowd ? "bob" : "ana";
     await at().denyBecause(key, who, "a1", "peak hour, wait for 18:00");
     await shows(key, "it was denied");
@@ -22,6 +22,14 @@ export function decisionsOnSurface({ at, run, shows, talk, crowd, pass }: Surfac
     // Who asked is notified of it; who denied their own is not.
     if (crowd) await shows(key, /bob [^\n]*denied a1 \(act\): peak hour, wait for 18:00/);
     expect(at().pings()).toHaveLength(crowd ? 1 : 0);
+    // Of a typed command the card says it, and no message below does so again.
+    await at().write(key, "ana", "run act name=db");
+    await shows(key, '{"name":"db"}');
+    await at().denyBecause(key, who, "a2", "not that one");
+    await shows(key, "not that one");
+    await at().write(key, "ana", "status");
+    await shows(key, "Open approvals in this thread: none");
+    expect(at().shown(key)).not.toMatch(/The tool didn't run/);
   });
 
   test("an action that nobody decides on is warned of, expires, and people learn how to ask again", async () => {

@@ -20,6 +20,7 @@ interface Place {
     written: Record<string, string>,
   ): Promise<void>;
   told(who: Who): string;
+  shown(key: JournalKey): string;
 }
 
 /** A conversation on a surface, as `transportContract` sets it up. */
@@ -52,6 +53,8 @@ export function feedbackOnSurface({ at, run, shows, talk, kindsOf }: Surface): v
     await platform.write(key, "ana", "feedback");
     await shows(key, "1 helpful, 2 not, on 1 answer by 3 people.");
     await shows(key, 'bob, not helpful: "it was the other disk"');
+    // A command's answer is words, without the tool that found them.
+    expect(platform.shown(key)).not.toContain("feedback_list");
     expect(model.left()).toBe(0);
   });
 }

@@ -10,7 +10,7 @@ import {
 import type { HostOptions } from "../fakes/host.ts";
 import { until } from "../until.ts";
 
-type Who = "ana" | "bob";
+type Who = "ana" | "bob" | "gus";
 
 /** What of the surface people use here. */
 interface Place {
@@ -21,6 +21,10 @@ interface Place {
     on: { label: string; action: string },
     written: Record<string, string>,
   ): Promise<void>;
+  write(key: JournalKey, who: Who, text: string): Promise<void>;
+  mark?(key: JournalKey, who: Who, text: string, isOn: boolean): Promise<void>;
+  scramble?(): void;
+  told(who: Who): string;
   shown(key: JournalKey): string;
   pings(): readonly unknown[];
 }
@@ -71,5 +75,49 @@ export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface):
       expect(at().shown(key)).not.toContain("sev2 · open");
       expect(at().pings()).toEqual([]);
     }
+  });
+
+  if (!crowd) return;
+  test("📌 on a message quotes it in the timeline, once, until who put it there takes it away", async () => {
+    const ledger = createLedger(journal(), (text) => text);
+    const viewer = { audience: undefined, tenants: "all" } as const;
+    const tools = [createIncidentOpen, createIncidentUpdate].map((create) =>
+      create(() => ledger),
+    ) as NonNullable<HostOptions["tools"]>;
+    const first = await run({ tools });
+    const said = 'rolled "back" @everyone <!here> [x](https://evil.test)';
+    const key = await at().begin("ana", 'incident open "Checkout fails"');
+    await shows(key, /Opened inc-[\w-]+: its card shows it/);
+    const [opened] = await ledger.list({}, viewer);
+    const id = opened?.id ?? "";
+    await at().write(key, "bob", said);
+    await until(async () => at().shown(key).includes("rolled"));
+    const before = at().shown(key);
+    at().scramble?.();
+
+    await at().mark?.(key, "ana", "rolled", true);
+    await at().mark?.(key, "bob", "rolled", true);
+    await shows(key, /ana: 📌 bob: "rolled/);
+    const record = await ledger.get(id, viewer);
+    expect(record.pins).toMatchObject([{ name: "bob", link: expect.stringMatching(/^https:/) }]);
+    expect(record.history.at(-1)?.actor.name).toBe("ana");
+
+    // Another process; and Bob did not bring it in.
+    await first.end();
+    const second = await run({ tools });
+    await at().mark?.(key, "bob", "rolled", false);
+    await at().mark?.(key, "ana", "rolled", false);
+    await until(async () => (await ledger.get(id, viewer)).pins.length === 0);
+    await at().mark?.(key, "ana", "rolled", true);
+    await until(async () => (await ledger.get(id, viewer)).pins.length === 1);
+
+    // A guest may not; who can't be quoted is told alone.
+    await at().mark?.(key, "gus", "Timeline", true);
+    await at().mark?.(key, "bob", "Timeline", true);
+    await until(async () => at().told("bob").includes("That message isn't in the timeline"));
+    await second.end();
+    expect((await ledger.get(id, viewer)).history).toHaveLength(4);
+    expect(at().shown(key).split("\n").length).toBe(before.split("\n").length + 1);
+    expect(at().pings()).toEqual([]);
   });
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Adapter, ChatParts } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { ANSWER, call, ofKind, resultsIn, wordsIn } from "../agent/talking.ts";
@@ -12,6 +12,7 @@ import { until } from "../until.ts";
 import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
 import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
+import { doorsOnSurface, type PlatformOfDoors } from "./transport-doors.ts";
 import { incidentsOnSurface } from "./transport-incidents.ts";
 import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
@@ -20,7 +21,7 @@ import { grantsOnSurface } from "./transport-grants.ts";
 export type Who = "ana" | "bob" | "cy" | "gus";
 
 /** A platform with its people, and what can be seen there. */
-export interface Platform extends PlatformOfBots {
+export interface Platform extends PlatformOfBots, PlatformOfDoors {
   /** A process's connection to it, that nothing comes through yet. */
   connect(): Connection;
   /**
@@ -30,6 +31,8 @@ export interface Platform extends PlatformOfBots {
   begin(who: Who, text: string, files?: readonly SentFile[]): Promise<JournalKey>;
   /** Somebody writes in the thread, without a mention. */
   write(key: JournalKey, who: Who, text: string): Promise<void>;
+  /** Somebody puts 📌 on the thread's newest message with this text, or takes it away. Left out where people can't. */
+  mark?(key: JournalKey, who: Who, text: string, isOn: boolean): Promise<void>;
   /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
   press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
   /** Somebody denies the action, with this reason, in whichever way the card offers. */
@@ -85,7 +88,7 @@ export function transportContract(
     beforeEach(async () => {
       platform = await open();
       now = Date.now();
-      journal = await openSqliteJournal({ path: ":memory:", now: () => now });
+      journal = openMemoryJournal({ now: () => now });
     });
     afterEach(async () => {
       for (const end of ends.splice(0).toReversed()) await end();
@@ -224,6 +227,7 @@ export function transportContract(
       },
     };
     decisionsOnSurface(surface);
+    doorsOnSurface({ ...surface, journal: () => journal });
     grantsOnSurface(surface);
     botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
     incidentsOnSurface({ at: () => platform, journal: () => journal, run, shows, crowd });

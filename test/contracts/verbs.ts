@@ -23,6 +23,7 @@ type Verb =
   | { do: "lease" | "renew" | "read" | "lease ends" | "expiry passes" }
   | { do: "append"; entry: string; isRepeated: boolean; isLost: boolean }
   | { do: "release"; at: "now" | "expiry" | "never"; host: 0 | 1 | 2; isLost: boolean }
+  | { do: "flush"; isLost: boolean }
   | { do: "beat"; host: 1 | 2 };
 
 const rarely = fc.integer({ min: 1, max: 6 }).map((n) => n === 6);
@@ -51,6 +52,10 @@ const verb: fc.Arbitrary<Verb> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("beat" as const), host: fc.constantFrom(...HOSTS) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("flush" as const), isLost: rarely }),
   },
 );
 
@@ -85,6 +90,7 @@ export const ANSWERS = [
   "renew fenced",
   ...["ok", "fenced", "lost", "late", "unseen"].map((kind) => `append ${kind}`),
   ...["ok", "fenced", "lost", "unseen"].map((kind) => `release ${kind}`),
+  ...["ok", "lost"].map((kind) => `flush ${kind}`),
 ];
 
 /** One worker: its own way to the store, the newest lease that it got, and what it has read. */
@@ -131,6 +137,7 @@ export async function compareVerbs(
       return pass(expiry - clock.now);
     }
     if (hand === undefined) return;
+    if (each.do === "flush") return flush(hand, each.isLost);
     if (each.do === "beat") {
       beats.set(`host${each.host}`, clock.now);
       return hand.journal.beat(`host${each.host}`);
@@ -227,6 +234,16 @@ export async function compareVerbs(
     agree("release", reply.kind, said.kind);
     if (reply.kind === "unseen") see(hand, reply.unseen);
     if (said.kind === "ok") expected = said.journal;
+  }
+
+  async function flush({ journal, after }: Hand, isLost: boolean): Promise<void> {
+    const lost = isLost && after.last > 0;
+    const said = model.flush(expected, RULES, { lost });
+    agree(
+      "flush",
+      await journal.flush(key, lost ? { ...after, head: "x".repeat(43) } : after),
+      said.kind,
+    );
   }
 
   async function compareDue(host: 1 | 2): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Stoppable } from "../../src/journal/journal.ts";
-import type { Wakeups } from "../../src/wakeups/wakeups.ts";
+import type { Slot, Wakeups } from "../../src/wakeups/wakeups.ts";
 
 export interface WakeupsUnderTest {
   wakeups: Wakeups;
@@ -21,10 +21,10 @@ export function wakeupsContract(name: string, create: () => WakeupsUnderTest): v
       seen = [];
     });
     afterEach(() => started?.stop());
-    const start = (work: (key: JournalKey) => Promise<void> = async () => {}) => {
-      started = under.wakeups.start(async (key) => {
+    const start = (work: (key: JournalKey, slot: Slot) => Promise<void> = async () => {}) => {
+      started = under.wakeups.start(async (key, slot) => {
         seen.push(key);
-        await work(key);
+        await work(key, slot);
         under.due.delete(key);
       });
     };
@@ -65,6 +65,21 @@ export function wakeupsContract(name: string, create: () => WakeupsUnderTest): v
       first.resolve();
       await expect.poll(() => seen.length).toBe(2);
       expect(under.errors).toEqual([]);
+    });
+
+    test("journals that only wait, for a model or a tool, keep no other from being worked on", async () => {
+      const answer = Promise.withResolvers<void>();
+      let ended = 0;
+      start(async (key, slot) => {
+        if (key.startsWith("test:waits")) await slot.lendWhile(answer.promise, () => "runs");
+        ended += 1;
+      });
+      for (let i = 0; i < 200; i += 1) under.wakeups.wake(`test:waits${i}`);
+      await expect.poll(() => seen.length).toBe(200);
+      under.wakeups.wake("test:person", 0, "people");
+      await expect.poll(() => [seen.at(-1), ended]).toEqual(["test:person", 1]);
+      answer.resolve();
+      await expect.poll(() => ended).toBe(201);
     });
 
     test("a journal whose work fails is reported and swept again, and does not hold up others", async () => {

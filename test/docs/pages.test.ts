@@ -138,6 +138,7 @@ describe("what the pages say", () => {
       stop: ["stop"],
       help: ["help"],
       status: ["status"],
+      whoami: ["whoami"],
       tools: ["tools", "tools kubernetes"],
       cost: ["cost", "cost today", "cost per day"],
       approvals: ["approvals"],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
-import { helpText, usage, USAGE } from "../../src/commands/phrases.ts";
+import { HELP_GROUPS, helpText, usage, USAGE } from "../../src/commands/phrases.ts";
 import { ERROR_CODES } from "../../src/core/errors.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -91,6 +91,10 @@ describe("what people read", () => {
   test("starts with six examples, and never asks to read a list of grammar", () => {
     const examples = helpText(true).match(/^ {2}\S.* – .+$/gm);
     expect(examples).toHaveLength(6);
+    const words = Object.values(HELP_GROUPS).flat();
+    expect(words.toSorted()).toEqual(Object.keys(USAGE).toSorted());
+    const lines = helpText(true).split("\n").slice(1);
+    expect(lines.filter(({ length }) => length > 80)).toEqual([]);
     for (const word of Object.keys(USAGE)) expect(usage(word as "run")).toMatch(/^Usage: `[^`]/);
     expect(SYSTEM_PROMPT).toContain("plain, short, active");
   });

@@ -1,4 +1,4 @@
-import type { Outgoing } from "../../src/adapters/adapter.ts";
+import type { Outgoing } from "../../src/adapters/shown.ts";
 import { adapterContract } from "../contracts/adapter.ts";
 import { createChat } from "./chat.ts";
 

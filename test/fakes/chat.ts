@@ -1,15 +1,13 @@
 import type {
   ActionCard,
-  Adapter,
-  Delivery,
   IncidentCard,
-  MessageRef,
   Offer,
   Outgoing,
   Progress,
   Quoted,
-  View,
-} from "../../src/adapters/adapter.ts";
+} from "../../src/adapters/shown.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import type { Delivery, MessageRef, View } from "../../src/adapters/view.ts";
 import type { People, Membership } from "../../src/core/people.ts";
 
 type Shown =
@@ -28,6 +26,8 @@ export interface ChatOptions {
   /** Account → standing; who is not listed is `unknown`. Default: ana, bob, cy are members. */
   standings?: Record<string, Membership>;
   groups?: Record<string, string[]>;
+  /** What people call accounts and groups. */
+  names?: Record<string, string>;
   singleOperator?: boolean;
   /** What people call the place. */
   place?: string;
@@ -37,6 +37,8 @@ export interface ChatOptions {
   begins?: boolean;
   /** What stands above a message. */
   earlier?: View["earlier"];
+  /** Its messages have addresses: long threads are summed up. */
+  links?: boolean;
   /** Throws to refuse a delivery. */
   refuse?: (what: string) => void;
 }
@@ -93,6 +95,9 @@ export function createChat(options: ChatOptions = {}): Chat {
       },
     }),
     ...(options.earlier !== undefined && { earlier: options.earlier }),
+    ...(options.links === true && {
+      linkTo: (known: MessageRef) => `https://${transport}/${known}`,
+    }),
     async post(message, delivery) {
       deliveries.push(delivery);
       return once(delivery, { ref: ref(), kind: "say", message });
@@ -133,6 +138,7 @@ export function createChat(options: ChatOptions = {}): Chat {
   const people: People = {
     membership: async (account) => standings[account] ?? "unknown",
     members: async (group) => groups[group],
+    label: async (reference) => options.names?.[reference],
     everyone: async () => Object.keys(standings),
     timezone: async () => undefined,
   };

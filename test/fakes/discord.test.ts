@@ -48,6 +48,14 @@ describe("the gateway", () => {
     expect(await knock({ token: "wrong", intents: 1 })).toBe(4004);
   });
 
+  test("closes with 4010 for a shard that there is not, and with 4011 for too few", async () => {
+    await desk.reopen({ minShards: 2 });
+    const { token } = desk.discord;
+    expect(await knock({ token, intents: 1, shard: [2, 2] })).toBe(4010);
+    expect(await knock({ token, intents: 1, shard: [0] })).toBe(4010);
+    expect(await knock({ token, intents: 1 })).toBe(4011);
+  });
+
   test("closes with 4014 for an intent that is not switched on", async () => {
     await desk.reopen({ privileged: [] });
     const client = desk.createClient();

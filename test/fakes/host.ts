@@ -1,15 +1,17 @@
-import type { Adapter, Inbox, Queries, Tenants } from "../../src/adapters/adapter.ts";
+import type { Adapter, Tenants } from "../../src/adapters/adapter.ts";
+import type { Inbox } from "../../src/adapters/inbox.ts";
+import type { Queries } from "../../src/adapters/queries.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import { isThanks } from "../../src/thread/tone.ts";
 import { encodeText } from "../../src/security/sanitize.ts";
-import { transportOf } from "../../src/core/journal-key.ts";
+import { type JournalKey, transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
-import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { whyNotPrepared } from "../../src/queries/edits.ts";
 import type { Overview } from "../../src/adapters/overview.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import { createOverview } from "../../src/app/overview.ts";
 import { createQueries } from "../../src/queries/queries.ts";
+import { followedInbox } from "../../src/app/pins.ts";
 import { createTenants } from "../../src/app/tenants.ts";
 import { createStage, type Stage, type StageOptions } from "./stage.ts";
 
@@ -45,20 +47,21 @@ export async function openHost(adapter: Adapter, options: HostOptions = {}): Pro
     sweepMs: options.sweepMs ?? 50,
   });
   stage.parts.wakeAt = (key, at) => wakeups.wake(key, at);
-  const running = wakeups.start((key) => worker.work(key));
+  const running = wakeups.start(worker.work);
   const ledger = createLedger(journal, encode);
+  const inbox = {
+    journal,
+    read: readText,
+    encoder: stage.parts.encoder,
+    wake: (key: JournalKey, lane: "people" | "runs") => wakeups.wake(key, 0, lane),
+    placeOf: async (key: JournalKey) => ({
+      link: adapter.link(key),
+      audience: await adapter.audience(key),
+    }),
+  };
   return {
     stage,
-    inbox: createInbox({
-      journal,
-      read: readText,
-      encoder: stage.parts.encoder,
-      wake: (key) => wakeups.wake(key),
-      placeOf: async (key) => ({
-        link: adapter.link(key),
-        audience: await adapter.audience(key),
-      }),
-    }),
+    inbox: followedInbox(inbox, () => ledger),
     queries: createQueries(journal, options.tools ?? [], encode, {
       whyNot: whyNotPrepared(stage.parts.dispatcher, encode),
     }),

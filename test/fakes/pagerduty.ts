@@ -20,6 +20,8 @@ export interface FakePagerduty {
   limited?: boolean;
   /** The status that writes answer with, after they were done. */
   failing?: number;
+  /** So many lists by a key do not show yet what was just opened. */
+  hidden?: number;
   writes: { method: string; path: string; json: unknown; from: string | undefined }[];
 }
 
@@ -81,11 +83,26 @@ export function servePagerduty(fake: FakePagerduty): RequestListener {
       route(
         "GET",
         /^incidents$/,
-        [...paged, "statuses[]", "service_ids[]", "since", "until", "date_range", "sort_by"],
+        [
+          ...paged,
+          "statuses[]",
+          "service_ids[]",
+          "incident_key",
+          "since",
+          "until",
+          "date_range",
+          "sort_by",
+        ],
         list("incidents", ({ query }) => {
           const [states, services] = [query.getAll("statuses[]"), query.getAll("service_ids[]")];
+          const key = query.get("incident_key");
+          if (key !== null && (fake.hidden ?? 0) > 0) {
+            fake.hidden = (fake.hidden ?? 0) - 1;
+            return [];
+          }
           return fake.incidents.filter(
             (each) =>
+              (key === null || each["incident_key"] === key) &&
               states.includes(String(each["status"])) &&
               (services.length === 0 || services.includes((each["service"] as { id: string }).id)),
           );
@@ -145,7 +162,7 @@ function guard(fake: FakePagerduty, { headers, method, json }: Asked): Answer | 
 }
 
 function update(fake: FakePagerduty, found: Item | undefined, json: Item | undefined): Answer {
-  const { type, status, escalation_level: level } = (json?.["incident"] ?? {}) as Item;
+  const { type, status, escalation_level: level, resolution } = (json?.["incident"] ?? {}) as Item;
   if (found === undefined) return NOT_FOUND;
   if (type !== "incident_reference" && type !== "incident")
     return error(400, "Invalid Input Provided", 2001, ["Incident type is invalid"]);
@@ -162,17 +179,34 @@ function update(fake: FakePagerduty, found: Item | undefined, json: Item | undef
   }
   if (status !== "acknowledged" && status !== "resolved")
     return error(400, "Invalid Input Provided", 2001, ["Status is invalid"]);
+  if (resolution !== undefined && status !== "resolved")
+    return error(400, "Invalid Input Provided", 2001, ["Resolution is invalid"]);
   found["status"] = status;
+  if (resolution !== undefined) found["resolution"] = resolution;
   return { status: 200, body: { incident: found } };
 }
 
 function open(fake: FakePagerduty, json: Item | undefined): Answer {
-  const { type, title, service } = (json?.["incident"] ?? {}) as Item;
+  const { type, title, service, incident_key: key, body } = (json?.["incident"] ?? {}) as Item;
   const found = fake.services.find((each) => each["id"] === (service as Item | undefined)?.["id"]);
   if (type !== "incident" || typeof title !== "string" || found === undefined)
     return error(400, "Invalid Input Provided", 2001, ["Service is invalid"]);
+  if (title === "" || (body !== undefined && (body as Item)["type"] !== "incident_body"))
+    return error(400, "Invalid Input Provided", 2001, ["Title or body is invalid"]);
+  const isThere = (each: Item) =>
+    each["status"] !== "resolved" &&
+    each["incident_key"] === key &&
+    (each["service"] as Item)["id"] === found["id"];
+  if (key !== undefined && fake.incidents.some(isThere))
+    return error(400, "Arguments Caused Error", 2002, [
+      "Open incident with matching dedup key already exists on this service",
+    ]);
+  const id = fake.incidents.some((each) => each["id"] === "PNEWONE") ? "PNEWTWO" : "PNEWONE";
   const made = {
-    id: "PNEWONE",
+    id,
+    html_url: `https://shop.pagerduty.com/incidents/${id}`,
+    incident_key: key ?? `${id}-own`,
+    body,
     type: "incident",
     title,
     status: "triggered",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 /** As `npm start` has one: without it each process compiles the sources again, which takes longer than most tests. */
-const CACHE = join(import.meta.dirname, "../../node_modules/.cache/watchkeeper");
+export const COMPILE_CACHE = join(import.meta.dirname, "../../node_modules/.cache/watchkeeper");
 
 export interface Ended {
   code: number | null;
@@ -23,7 +23,7 @@ export class Program {
     const PATH = process.env["PATH"] ?? "";
     this.#env = {
       PATH,
-      NODE_COMPILE_CACHE: CACHE,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       DATA_DIR: join(this.folder, "data"),
       ...env,
     };

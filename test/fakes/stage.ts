@@ -15,7 +15,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "./memory-journal.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
 import type { Model } from "../../src/models/model.ts";
 import { describeInput, toolSpec } from "../../src/tools/input-schema.ts";
@@ -114,7 +114,7 @@ export function workerOf(parts: ThreadParts, adapter: Adapter): Worker {
 export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const chat = options.chat ?? createChat();
   const clock = options.now === undefined ? {} : { now: options.now };
-  const journal = options.journal ?? (await openSqliteJournal({ path: ":memory:", ...clock }));
+  const journal = options.journal ?? openMemoryJournal(clock);
   if (options.journal === undefined) onTestFinished(() => journal.close().catch(() => undefined));
   const tools = options.tools ?? [];
   const hide = options.hide ?? ((text) => text);

@@ -28,11 +28,11 @@ test("its channel hears of it, its severity, its end and its reopening, each onc
   await one.update(saying(), id, { status: "open" });
   expect([...told.values()]).toEqual(
     [
-      "was opened by Ana as sev3: Slow",
-      "is now sev1, was sev3 (unverified): Slow",
-      "is resolved after 1 min: Slow",
-      "is open again: Slow",
-    ].map((text) => `${id} ${text} · https://chat.test/p1`),
+      "opened by Ana as sev3: Slow",
+      "now sev1, was sev3 (unverified): Slow",
+      "resolved after 1 min: Slow",
+      "open again: Slow",
+    ].map((text) => `Incident ${text} · ${id} · https://chat.test/p1`),
   );
   clock.now += 2 * 86_400_000;
   expect(newsOf(await one.resolve(saying(), id, {}))).toHaveLength(1);

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Change, Ledger, Saying } from "../../src/incidents/incident.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 
 export const START = Date.parse("2026-11-20T12:00:00Z");
 export const MINUTE = 60_000;
@@ -21,7 +21,7 @@ export interface Stage {
 /** A ledger over a store in memory, whose clock the test moves. */
 export async function createStage(encode = (text: string) => text): Promise<Stage> {
   const clock = { now: START };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const ledger = createLedger(journal, encode);
   let calls = 0;

@@ -227,40 +227,73 @@ describe("a Redis with replicas", () => {
   const lengthIn = (server: RedisServer) =>
     server.cli("LLEN", server.cli("--scan", "--pattern", "*:entries:*"));
 
-  test("has what is posted and what is about to be done on one of them before it says so", async () => {
+  test("has what is flushed on one of them before it says so, whoever wrote it, and each use that is set aside", async () => {
     const { primary, replica } = await pair();
-    const journal = await open(primary.address);
+    const [journal, other] = [await open(primary.address), await open(primary.address)];
     for (let i = 0; i < 5; i++) {
       await journal.post(KEY, message(`m${i}`));
+      expect(await other.flush(KEY, i + 1)).toBe("ok");
       expect(lengthIn(replica)).toBe(String(i + 1));
     }
     const { lease } = await take(journal);
     await journal.append(lease, 5, [started]);
+    expect(await journal.flush(KEY, 6)).toBe("ok");
     expect(lengthIn(replica)).toBe("6");
+    const use = await journal.reserve("uses", 1, 1);
+    if (use === undefined) throw new Error("nothing was set aside");
+    expect(await other.flushReservation(use)).toBe("ok");
+    expect(replica.cli("GET", replica.cli("--scan", "--pattern", "*:counter:uses"))).toBe("1");
   });
 
-  test("counts as away for these while no replica confirms; the rest goes on, and asking again is harmless", async () => {
+  test("those that wait for them together wait once", async () => {
+    const { primary } = await pair();
+    const journal = await open(primary.address);
+    const keys = Array.from({ length: 50 }, (_, i): JournalKey => `test:burst${i}`);
+    await Promise.all(keys.map((key) => journal.post(key, message("a"))));
+    const waits = () =>
+      Number(/cmdstat_wait:calls=(\d+)/.exec(primary.cli("INFO", "commandstats"))?.[1] ?? 0);
+    const before = waits();
+    const flushed = await Promise.all(keys.map((key) => journal.flush(key, 1)));
+    expect(new Set(flushed)).toEqual(new Set(["ok"]));
+    expect(waits() - before).toBeLessThanOrEqual(2);
+  });
+
+  test("a flush says what a failover has lost, though the new primary has replicated all that it has", async () => {
+    const { primary, replica, promote } = await pair();
+    const proxy = await createCuttingProxy(primary.path);
+    ends.push(() => proxy.close());
+    const journal = await open(proxy.address);
+    const { entry } = await journal.post(KEY, message("a"));
+    expect(await journal.flush(KEY, { last: 1, head: entry.head })).toBe("ok");
+    replica.cli("REPLICAOF", "NO", "ONE");
+    const late = await journal.post(KEY, message("b"));
+    proxy.leadTo(replica.path);
+    promote();
+    const said = await insist(() => journal.flush(KEY, { last: 2, head: late.entry.head }));
+    expect(said).toBe("lost");
+  });
+
+  test("counts as away for a flush while no replica confirms; the rest goes on, and asking again is harmless", async () => {
     const { primary, replica } = await pair();
     const journal = await open(primary.address);
     await journal.post(KEY, message("a"));
     const { lease } = await take(journal);
     replica.freeze();
-    const refused = journal.append(lease, 1, [started]);
-    const renewed = await journal.renew(lease);
-    expect(renewed).toMatchObject({ kind: "ok" });
+    expect(await journal.append(lease, 1, [started])).toMatchObject({ kind: "ok" });
+    const refused = journal.flush(KEY, 2);
+    expect(await journal.renew(lease)).toMatchObject({ kind: "ok" });
     await expect(refused).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
       message: expect.stringContaining("replica"),
     });
-    await expect(journal.append(lease, 1, [started])).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-    });
+    await expect(journal.flush(KEY, 2)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     replica.thaw();
-    expect(await insist(() => journal.append(lease, 1, [started]))).toMatchObject({ kind: "ok" });
+    expect(await insist(() => journal.flush(KEY, 2))).toBe("ok");
+    expect(lengthIn(replica)).toBe("2");
     expect((await journal.read(KEY)).map(({ id }) => id)).toEqual(["a", started.id]);
   });
 
-  test("that it is expected to have and has lost writes nothing that a failover would lose; the rest goes on", async () => {
+  test("that it is expected to have and has lost flushes nothing; the rest goes on", async () => {
     const { primary, replica, follow } = await pair();
     const journal = await open(primary.address, 1);
     await journal.post(KEY, message("a"));
@@ -271,15 +304,14 @@ describe("a Redis with replicas", () => {
       code: "STORE_UNAVAILABLE",
       message: expect.stringContaining("has 0 of its 1 replicas (redis.replicas)"),
     };
-    await expect(journal.post(KEY, message("b"))).rejects.toMatchObject(alone);
-    await expect(journal.append(lease, 1, [started])).rejects.toMatchObject(alone);
-    expect(lengthIn(primary)).toBe("1");
+    await expect(journal.flush(KEY, 1)).rejects.toMatchObject(alone);
     expect(await journal.renew(lease)).toMatchObject({ kind: "ok", last: 1 });
     const note = { id: "n", kind: "notice", text: "n" } as const;
     expect(await journal.append(lease, 1, [note])).toMatchObject({ kind: "ok" });
+    await expect(journal.flush(KEY, 2)).rejects.toMatchObject(alone);
     await follow();
-    expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
-    expect(lengthIn(replica)).toBe("3");
+    expect(await insist(() => journal.flush(KEY, 2))).toBe("ok");
+    expect(lengthIn(replica)).toBe("2");
   });
 
   test("is followed to the one that takes its place behind the same address, though the connection stays with the old one", async () => {
@@ -296,6 +328,7 @@ describe("a Redis with replicas", () => {
     const posted = await insist(() => journal.post(KEY, message("b")));
     expect(posted).toMatchObject({ entry: { seq: 2 } });
     expect(await insist(() => journal.append(lease, 2, [started]))).toMatchObject({ kind: "ok" });
+    expect(await insist(() => journal.flush(KEY, 3))).toBe("ok");
     expect(lengthIn(replica)).toBe("3");
   });
 });

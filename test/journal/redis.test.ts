@@ -108,7 +108,7 @@ describe("what is kept in Redis", () => {
     for (const forged of [
       stored.replace('"yes"', '"no!"'),
       stored.replace("test:ana", "test:eve"),
-      stored.replace(/message \d+/, "message 1"),
+      stored.replace(/ m \d+ /, " m 1 "),
       stored.replace(/ \S+ /, ` ${createSigner("another secret").sign("")} `),
       stored.replace(/ \S+ /, " "),
       "",
@@ -144,6 +144,35 @@ describe("what is kept in Redis", () => {
     expect(thread).toMatchObject({ last: 1, newer: { seq: 2, written: "hologram/1" } });
     put('message 1 "p"\n{}');
     await expect(journal.read(KEY)).rejects.toMatchObject({ code: "ENTRY_INVALID" });
+  });
+
+  test("by a worker takes one script per append, and the entries do not come back", async () => {
+    await journal.post(KEY, message("a"));
+    const granted = await journal.lease(KEY, 60_000);
+    if (granted === undefined) throw new Error("the lease was not granted");
+    let [known] = await journal.read(KEY);
+    const stat = (section: string, name: string) =>
+      Number(new RegExp(`${name}[:=](\\d+)`).exec(server.cli("INFO", section))?.[1] ?? 0);
+    const calls = () => stat("commandstats", "cmdstat_evalsha:calls");
+    const sent = () => stat("stats", "total_net_output_bytes");
+    const [before, sentBefore] = [calls(), sent()];
+    const text = "x".repeat(10_000);
+    for (let i = 0; i < 5; i++) {
+      const after = { last: known?.seq ?? 0, head: known?.head };
+      const reply = await journal.append(granted.lease, after, [
+        { id: `n${i}`, kind: "notice", text },
+      ]);
+      if (reply.kind !== "ok") throw new Error(reply.kind);
+      expect(reply.unseen).toMatchObject([{ seq: i + 2, id: `n${i}`, kind: "notice", text }]);
+      [known] = reply.unseen;
+    }
+    expect(calls() - before).toBe(5);
+    // What it said to us, and to the looks at its own counters.
+    expect(sent() - sentBefore).toBeLessThan(20_000);
+    const stored = await journal.read(KEY);
+    expect(stored.at(-1)).toEqual(known);
+    const times = stored.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
   test("takes ids and texts of any kind", async () => {
@@ -251,7 +280,7 @@ describe("opening a store on Redis", () => {
     await expect(
       warnings(server, { secret: "another secret of the tests, long enough" }),
     ).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    server.cli("SET", "wk:store", "3 x");
+    server.cli("SET", "wk:store", "4 x");
     await expect(warnings(server)).rejects.toMatchObject({ code: "STORE_NEWER" });
     server.cli("SET", "wk:store", "theirs");
     await expect(warnings(server)).rejects.toMatchObject({ code: "STORE_FOREIGN" });

@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { SealedRow } from "../../src/journal/entries.ts";
 import type { Granted, Journal } from "../../src/journal/journal.ts";
 import {
   createSigner,
@@ -14,7 +13,7 @@ import {
   type StoredTail,
 } from "../../src/journal/redis/entries.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
-import { checkChain, followed, sealOf } from "../../src/journal/seal.ts";
+import { checkChain, followed, type SealedRow, sealOf } from "../../src/journal/seal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { seededRandom } from "../chaos/random.ts";
 import { message } from "../contracts/journal.ts";
@@ -64,8 +63,8 @@ describe("10 000 changes by one who can write to the store", () => {
   test("of entries in Redis, without the secret, are all noticed", async () => {
     const signer = createSigner(SECRET);
     const from = { last: 0, head: "", at: 1_790_000_000_000 };
-    const signed = signEntries(signer, KEY, from, drafts);
-    const other = signEntries(signer, "test:other", from, drafts).elements;
+    const signed = signEntries(signer, KEY, from, drafts, "tuple");
+    const other = signEntries(signer, "test:other", from, drafts, "tuple").elements;
     const head = signed.heads.at(-1) ?? "";
     const read = (elements: string[], end: StoredTail["end"]) =>
       decodeStored(signer, KEY, { first: 1, elements, previous: "", end });
@@ -373,57 +372,4 @@ describe("a Redis that somebody changed, without the secret", () => {
     await expect(journal.post(KEY, message("more"))).rejects.toMatchObject(gone);
     expect((await second.read(KEY)).map(({ id }) => id)).toEqual(["first"]);
   });
-
-  test("as 0.3 wrote it is read and gone on with; the chain begins with the first new entry", async () => {
-    server.cli("FLUSHALL");
-    const dump = readFileSync(join(import.meta.dirname, "version-1-redis.json"), "utf8");
-    for (const command of JSON.parse(dump) as string[][]) server.cli(...command);
-    const options = { address: server.address, secret: SECRET };
-    const opened = await Promise.all([openRedisJournal(options), openRedisJournal(options)]);
-    for (const each of opened) ends.push(() => each.close());
-    expect(await goesOn(...opened)).toEqual([false, false, false, true, true]);
-    expect(server.cli("GET", "wk:store")).toMatch(/^2 \S+ \S+$/);
-  });
-
-  test("and so is 0.3's SQLite file", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "wk-seal-"));
-    const path = join(folder, "watchkeeper.db");
-    const db = new DatabaseSync(path);
-    db.exec(readFileSync(join(import.meta.dirname, "version-2.sql"), "utf8"));
-    db.close();
-    const now = () => 1_790_000_200_000;
-    const opened = await Promise.all([
-      openSqliteJournal({ path, now }),
-      openSqliteJournal({ path, now }),
-    ]);
-    ends.push(() => rmSync(folder, { recursive: true }));
-    for (const each of opened) ends.push(() => each.close());
-    expect(await goesOn(...opened)).toEqual([false, false, false, true, true]);
-  });
-
-  /** Goes on in the journal of `version-1-redis.json` and `version-2.sql`; returns which of its entries are sealed then. */
-  async function goesOn(journal: Journal, other: Journal): Promise<boolean[]> {
-    const key = "terminal:old";
-    const old = await journal.read(key);
-    expect(old.map(({ id, head }) => [id, head])).toEqual([
-      ["msg:1", undefined],
-      ["msg:2", undefined],
-      ["run:r1", undefined],
-    ]);
-    const kept = await journal.readArtifact(key, "68ac09b529b4a9db");
-    expect(Buffer.from(kept).toString()).toBe("kept whole\n");
-    expect(await journal.reserve("day", 6, 10)).toBeUndefined();
-    expect(await other.post(key, message("msg:1"))).toMatchObject({ duplicate: true });
-    const { lease } = await take(journal, key);
-    await other.post(key, message("msg:3"));
-    const note = { id: "n", kind: "notice", text: "n" } as const;
-    const folded = { last: 3, head: undefined };
-    const refused = await journal.append(lease, folded, [note]);
-    expect(refused).toMatchObject({ kind: "unseen", unseen: [{ id: "msg:3" }] });
-    const [third] = refused.kind === "unseen" ? refused.unseen : [];
-    const known = { last: 4, head: third?.head };
-    expect(await journal.append(lease, known, [note])).toMatchObject({ kind: "ok" });
-    expect(await journal.check()).toBeUndefined();
-    return (await other.read(key)).map(({ head }) => head !== undefined);
-  }
 });

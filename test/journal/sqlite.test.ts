@@ -1,6 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,9 +17,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
-import { MAX_IDLE_MS } from "../../src/journal/journal.ts";
-import { openDatabase } from "../../src/journal/sqlite/connection.ts";
+import { type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
+import { openDatabase, openToWrite } from "../../src/journal/sqlite/connection.ts";
+import type { Sync } from "../../src/journal/sqlite/flush.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createWriter } from "../../src/journal/sqlite/writer.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
 const KEY: JournalKey = "test:file";
@@ -20,18 +31,104 @@ journalContract("the SQLite store", async () => {
   const clock = { now: 1_000 };
   const path = join(folder, "watchkeeper.db");
   const now = () => clock.now;
-  const first = await openSqliteJournal({ path, now });
-  const second = await openSqliteJournal({ path, now });
+  /** How much of the log is on the disk. */
+  let flushed = 0;
+  const sync = async (log: FileHandle) => {
+    const { size } = await log.stat();
+    await log.datasync();
+    flushed = Math.max(flushed, size);
+  };
+  const first = await openSqliteJournal({ path, now, sync });
+  const second = await openSqliteJournal({ path, now, sync });
+  const opened: Journal[] = [];
   return {
     first,
     second,
     clock,
+    async afterPowerLoss() {
+      const copy = join(folder, `left${opened.length}.db`);
+      copyFileSync(path, copy);
+      writeFileSync(`${copy}-wal`, readFileSync(`${path}-wal`).subarray(0, flushed));
+      const left = await openSqliteJournal({ path: copy, now });
+      opened.push(left);
+      return left;
+    },
     async close() {
+      for (const each of opened) await each.close();
       await first.close();
       await second.close();
       rmSync(folder, { recursive: true });
     },
   };
+});
+
+describe("the SQLite log", () => {
+  async function open(sync: Sync) {
+    const folder = mkdtempSync(join(tmpdir(), "wk-log-"));
+    const journal = await openSqliteJournal({ path: join(folder, "watchkeeper.db"), sync });
+    return {
+      journal,
+      async [Symbol.asyncDispose]() {
+        await journal.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
+  }
+
+  test("is flushed by no verb, once by a flush, and not again before somebody writes", async () => {
+    let count = 0;
+    await using store = await open(async () => void (count += 1));
+    const { journal } = store;
+    await journal.post(KEY, message("a"));
+    const granted = await journal.lease(KEY, 1_000);
+    if (granted === undefined) throw new Error("the lease was not granted");
+    await journal.append(granted.lease, 1, [{ id: "d", kind: "notice", text: "d" }]);
+    await journal.release(granted.lease, 2);
+    expect(count).toBe(0);
+    expect(await journal.flush(KEY, 2)).toBe("ok");
+    expect(await journal.flush(KEY, 2)).toBe("ok");
+    expect(count).toBe(1);
+    await journal.post(KEY, message("b"));
+    expect(await journal.flush(KEY, 3)).toBe("ok");
+    expect(count).toBe(2);
+  });
+
+  test("is flushed once for all who wait, and a disk that is slow holds up nobody who does not", async () => {
+    let count = 0;
+    const { promise: disk, resolve: ends } = Promise.withResolvers<void>();
+    await using store = await open(async () => {
+      count += 1;
+      await disk;
+    });
+    const { journal } = store;
+    await journal.post(KEY, message("first"));
+    const acknowledged = [journal.flush(KEY, 1)];
+    await journal.read(KEY);
+    for (let i = 2; i <= 100; i++) {
+      await journal.post(KEY, message(`m${i}`));
+      acknowledged.push(journal.flush(KEY, i));
+    }
+    expect(count).toBe(1);
+    ends();
+    expect(new Set(await Promise.all(acknowledged))).toEqual(new Set(["ok"]));
+    expect(count).toBe(2);
+  });
+
+  test("that the disk refused once is not trusted again by this process", async () => {
+    let count = 0;
+    await using store = await open(async () => {
+      count += 1;
+      throw new Error("EIO: i/o error");
+    });
+    const { journal } = store;
+    await journal.post(KEY, message("a"));
+    for (let i = 0; i < 2; i++)
+      await expect(journal.flush(KEY, 1)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining("EIO"),
+      });
+    expect(count).toBe(1);
+  });
 });
 
 describe("the SQLite file", () => {
@@ -86,12 +183,75 @@ describe("the SQLite file", () => {
     await journal.close();
   });
 
-  test("is opened so that every commit is flushed to the disk before it is acknowledged", async () => {
-    const db = await openDatabase(path, () => {});
-    // 2: FULL (sqlite.org/pragma.html#pragma_synchronous); in WAL mode NORMAL loses the last commits with the power.
-    expect(db.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+  test("is written so that a commit waits for no disk, and the log is flushed before the file is written", async () => {
+    await fill();
+    const db = await openToWrite(path);
+    // 1: NORMAL (sqlite.org/pragma.html#pragma_synchronous).
+    expect(db.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
     expect(db.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     db.close();
+  });
+
+  test("what is asked for together shares a commit", async () => {
+    const journal = await openSqliteJournal({ path });
+    await journal.post(KEY, message("first"));
+    const before = statSync(`${path}-wal`).size;
+    await Promise.all(Array.from({ length: 100 }, (_, i) => journal.post(KEY, message(`m${i}`))));
+    // Each commit writes every page that it changes: three at least.
+    const pages = (statSync(`${path}-wal`).size - before) / 4_096;
+    expect(pages).toBeLessThan(100);
+    expect(await journal.read(KEY)).toHaveLength(101);
+    await journal.close();
+  });
+
+  test("what was asked for before it is closed is done", async () => {
+    const journal = await openSqliteJournal({ path });
+    const posted = journal.post(KEY, message("a"));
+    await journal.close();
+    expect(await posted).toMatchObject({ duplicate: false });
+    await expect(journal.post(KEY, message("b"))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+  });
+
+  test("a thread that ends answers all who wait, and the next write has another one", async () => {
+    const later = join(folder, "later", "watchkeeper.db");
+    const warned: string[] = [];
+    const writer = createWriter({
+      path: later,
+      warn: (text) => void warned.push(text),
+      now: undefined,
+    });
+    const all = await Promise.allSettled([writer.ask("beat", "a"), writer.ask("beat", "b")]);
+    for (const each of all)
+      expect(each).toMatchObject({ reason: { code: "STORE_UNAVAILABLE", message: warned[0] } });
+    expect(warned).toEqual([expect.stringContaining("ended")]);
+    const db = await openDatabase(later, () => {});
+    await writer.ask("beat", "a");
+    expect(db.prepare("SELECT name FROM host").all()).toEqual([{ name: "a" }]);
+    db.close();
+    await writer.close();
+  });
+
+  test("several who write one file as fast as they can all get their turns", async () => {
+    const journals = await Promise.all([1, 2, 3].map(() => openSqliteJournal({ path })));
+    const posts = journals.map(async (journal, who) => {
+      for (let i = 0; i < 100; i++) await journal.post(`test:${who}`, message(`m${i}`));
+    });
+    await Promise.all(posts);
+    const [journal] = journals;
+    expect(await journal?.read("test:2")).toHaveLength(100);
+    for (const each of journals) await each.close();
+  });
+
+  test("a file that a link leads to is written and flushed like any other", async () => {
+    await fill();
+    const link = join(folder, "link.db");
+    symlinkSync(path, link);
+    const journal = await openSqliteJournal({ path: link });
+    const { entry } = await journal.post(KEY, message("b"));
+    expect(await journal.flush(KEY, { last: entry.seq, head: entry.head })).toBe("ok");
+    await journal.close();
   });
 
   test("takes over what version 0.1 wrote, also when two open it at once", async () => {
@@ -117,7 +277,7 @@ describe("the SQLite file", () => {
     await again.close();
     const db = new DatabaseSync(path);
     // Version 0.1 reads files up to 1 and refuses this one, as any version refuses a newer one's.
-    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 4 });
     db.close();
   });
 
@@ -132,6 +292,7 @@ describe("the SQLite file", () => {
     await before.close();
     clock.now += 2_000;
     const journal = await open();
+    expect(await journal.reserve("used", 3, 9)).toBeUndefined();
     const db = new DatabaseSync(path);
     const names = (sql: string) =>
       db
@@ -141,7 +302,6 @@ describe("the SQLite file", () => {
     expect(names("SELECT name FROM counter")).toEqual(["used"]);
     expect(names("SELECT counter AS name FROM reservation")).toEqual(["used"]);
     db.close();
-    expect(await journal.reserve("used", 3, 9)).toBeUndefined();
     expect(await journal.reserve("old", 9, 9)).toMatchObject({ amount: 9 });
     if (old !== undefined) await journal.commitReservation(old, 0);
     expect(await journal.reserve("old", 1, 9)).toBeUndefined();

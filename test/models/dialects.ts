@@ -1,6 +1,5 @@
 import type { StopReason } from "../../src/core/block.ts";
 import { anthropic as anthropicProvider } from "../../src/models/providers/anthropic.ts";
-import type { Fetch } from "../../src/models/fetch-guard.ts";
 import type { Model } from "../../src/models/model.ts";
 import { openAiCompatible } from "../../src/models/providers/openai-compatible.ts";
 import { openai as openAiProvider } from "../../src/models/providers/openai.ts";
@@ -19,7 +18,6 @@ interface Target {
   name?: string;
   apiKey?: string;
   baseURL: string;
-  fetch?: Fetch;
   idleMs?: number;
   effort?: "low" | "medium" | "high";
 }

@@ -21,7 +21,7 @@ function fold(prefix, lateAt, epoch, early, { quorum }, rules) {
   const approvers = new Set();
   const unjudged = []; // clicks that may still count, in the order they were posted
   let [proposed, closed, started, unanswered] = [false, false, false, false];
-  let [outcome, answers, delivered] = ["", 0, 0];
+  let [outcome, answers, delivered, looked] = ["", 0, 0, false];
   let stale = false; // what asks for an answer was posted before a restore: on its word alone nothing is written
   let restored = false; // brought back by a restore, and the people of this thread have not been told
   const close = () => {
@@ -66,6 +66,7 @@ function fold(prefix, lateAt, epoch, early, { quorum }, rules) {
       );
     else if (entry === "V") close();
     else if (entry === "E") restored = false;
+    else if (entry === "Q") looked = true;
     else if (entry === "S") started = true;
     else if ("FUN".includes(entry)) outcome = entry;
     else if (entry === "R") {
@@ -99,6 +100,7 @@ function fold(prefix, lateAt, epoch, early, { quorum }, rules) {
     unanswered,
     answers,
     delivered,
+    looked,
     unjudged,
     approvers,
     approved,
@@ -114,6 +116,7 @@ export function next(f, late, scenario, rules) {
   if (f.started && !f.outcome) return { do: "recover" }; // not in the middle of it myself, so whoever started it is gone
   if (f.delivered < f.answers) return { do: "send", answer: f.delivered };
   if (!f.unanswered) return { do: "release", at: "never" };
+  if (scenario.reads && !f.looked) return { do: "append", entry: "Q" };
   if (!scenario.action || f.answers > 0 || f.outcome || f.closed)
     return { do: "append", entry: "R" };
   if (f.stale && scenario.quorum === 0 && rules.restoreAsks) return { do: "append", entry: "R" }; // "ask again, it may have been done"

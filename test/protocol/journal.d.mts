@@ -38,3 +38,4 @@ export function release(
   rules: Rules,
   how: Checked & { host?: number },
 ): Reply<"fenced" | "lost" | "unseen">;
+export function flush(journal: ModelJournal, rules: Rules, how: Checked): { kind: "ok" | "lost" };

@@ -30,6 +30,7 @@ export const KIND = {
   S: "tool_started",
   U: "tool_finished unknown",
   N: "tool_finished 'verified: not done'",
+  Q: "what a read found",
   R: "answer",
   // facts: token only
   F: "tool_finished",
@@ -137,6 +138,15 @@ export function release(journal, who, after, at, rules, { lost = false, host = 0
       dueFor: rules.releaseNamesHost ? host : 0,
     },
   };
+}
+
+/**
+ * The barrier: everything so far, by whomever, is flushed (and replicated), in one flush for all who wait. It names what the
+ * caller has folded or posted: a primary that never had it has nothing to wait for.
+ */
+export function flush(journal, rules, { lost = false } = {}) {
+  if (lost && rules.headOf.includes("barrier")) return { kind: "lost" };
+  return { kind: "ok", safe: journal };
 }
 
 /**

@@ -10,7 +10,7 @@ export function brokenAppend(
   me,
   entry,
   view,
-  { quorum, judge, hosts, loses },
+  { quorum, judge, hosts, loses, reads },
 ) {
   const has = (letters) => [...j.entries].some((other) => letters.includes(other));
   if (j.winner !== me) return `P6 ${KIND[entry]} was appended by a worker whose token was replaced`;
@@ -22,6 +22,7 @@ export function brokenAppend(
     const messages = [...j.entries].filter((other) => "mnl".includes(other));
     if (count(j.entries, "R") === new Set(messages).size)
       return "P5 one message led to two answers";
+    if (reads && !has("Q")) return "P10 an answer rests on a read that the journal does not have";
     if (messages.some((other) => !view.includes(other)))
       return "P3 a message counts as answered, though who answered had not seen it";
   }
@@ -88,7 +89,7 @@ function waited(j, word) {
 }
 
 /** Looked at when the store loses everything after `kept`: what others rely on must be in it. (A restore cannot promise that.) */
-export function brokenLoss({ acked, effects, cards, told, complete }, kept) {
+export function brokenLoss({ acked, effects, cards, told, complete }, kept, { reads }) {
   if ([...acked].some((post) => !kept.includes(post))) return "P9 an acknowledged post is lost";
   if (effects && !kept.includes("S")) return "P1 tool_started is lost, its effect happened";
   if (cards && !kept.includes("P"))
@@ -98,6 +99,8 @@ export function brokenLoss({ acked, effects, cards, told, complete }, kept) {
   for (let answer = 0; complete >> answer; answer++)
     if (complete & (1 << answer) && count(kept, "R") <= answer)
       return "P10 an answer is shown that the journal never gave";
+  if (complete && reads && !kept.includes("Q"))
+    return "P10 an answer is shown, and the read that it rests on is lost";
   return undefined;
 }
 

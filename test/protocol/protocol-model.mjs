@@ -1,5 +1,5 @@
 /**
- * Checks the protocol (and three small models beside it: side runs, parking, undo), then plants each known mistake and sees it caught.
+ * Checks the protocol (and four small models beside it: side runs, parking, undo, grants), then plants each known mistake and sees it caught.
  * `node protocol-model.mjs [--traces] [--deep] [--keys]`, see README.md.
  */
 import { emptyJournal } from "./journal.mjs";
@@ -10,6 +10,7 @@ import { explore } from "./explore.mjs";
 import { createSideRun } from "./side-run.mjs";
 import { createParking } from "./parking.mjs";
 import { createUndo } from "./undo.mjs";
+import { createGrant } from "./grant.mjs";
 
 /** The protocol as it is to be built. A control turns one of these the wrong way. */
 export const RULES = {
@@ -83,6 +84,7 @@ export function createModel(scenario, changes = {}) {
     lastGone: "",
     base: 0,
     sent: "",
+    snapshot: "", // a fold that somebody kept beside the journal; it survives everything
     safe: scenario.loses && emptyJournal,
   };
   return {
@@ -181,6 +183,7 @@ function lossKey({
   lastGone,
   base,
   sent,
+  snapshot,
 }) {
   if (!safe) return "";
   const stored = [
@@ -203,6 +206,7 @@ function lossKey({
     lastGone.includes("S"),
     base,
     sent,
+    snapshot,
   ].join();
 }
 
@@ -217,6 +221,7 @@ const asked = { posts: "mad", quorum: 1, action: true, judge: "flaky", leaves: [
 const askedTwice = { posts: "mab", quorum: 2, action: true, judge: "flaky", leaves: ["Bob"] };
 const judgeless = { posts: "mad", quorum: 1, action: true, judge: "away" };
 const power = { posts: "ma", quorum: 1, action: true, workers: 1, loses: "power" };
+const reading = { ...power, posts: "m", quorum: 0, action: false, reads: true, snapshots: true };
 const failover = { ...power, loses: "failover" };
 const restore = { ...power, loses: "restore" };
 const oldCard = { ...restore, posts: "mz" };
@@ -231,6 +236,7 @@ const SCENARIOS = [
   ["look-ups fail; quorum 2, both approve, Bob leaves", askedTwice],
   ["look-ups fail for ever", judgeless],
   ["the power fails, any number of times", power],
+  ["the power fails: reads, snapshots that outlive it", reading],
   ["a failover loses what the replica did not have", failover],
   ["restored from a backup; an old card is still out there", oldCard],
   ["restored from a backup; a write that policy allows", { ...unasked, posts: "m" }],
@@ -248,6 +254,8 @@ const DEEP = [
     "look-ups fail; both approve, Bob denies, both leave",
     { posts: "mabd", quorum: 2, action: true, judge: "flaky", leaves: ["Ana", "Bob"] },
   ],
+  ["the power fails: two messages, reads, snapshots", { ...reading, posts: "mn" }],
+  ["the power fails: an action, snapshots", { ...power, snapshots: true }],
   ["the power fails, with a deny", { ...power, posts: "mad" }],
   ["restored from a backup; approve", restore],
   ["restored from a backup; two messages, a write that policy allows", unasked],
@@ -395,6 +403,12 @@ const CONTROLS = [
   ],
   ["shown before it is flushed", { flushBefore: ["ack", "effect", "forget"] }, "P10", power],
   [
+    "a snapshot is taken up as it is: no head anywhere",
+    { headOf: ["barrier"] },
+    "P10",
+    { ...reading, posts: "mn" },
+  ],
+  [
     "failover: acknowledged before it is replicated",
     { flushBefore: ["effect", "show", "forget"] },
     "P9",
@@ -540,6 +554,28 @@ const UNDO_CONTROLS = [
   ["nobody looks at the world", { looks: false }, "U4", { presses: 1, moves: true }],
 ];
 
+const GRANTS = [
+  ["grant: journal and counter fail over apart", {}],
+  ["grant: journal and counter fail over together", { oneStream: true }],
+];
+const GRANT_CONTROLS = [
+  ["the counter is in another partition and has no barrier", { barrier: "none" }, "G1", {}],
+  ["the counter's barrier does not name the use", { barrier: "blind" }, "G1", {}],
+  [
+    "the barrier before the effect covers the counter, and does not look for the use",
+    { barrier: "none" },
+    "G1",
+    { oneStream: true },
+  ],
+  [
+    "a use is counted after its call has started",
+    { countsFirst: false, barrier: "none" },
+    "G1",
+    {},
+  ],
+  ["who cannot know gives the use back", { fencedGivesBack: true }, "G1", {}],
+];
+
 function main(options) {
   const began = performance.now();
   let failures = 0;
@@ -558,6 +594,7 @@ function main(options) {
     [createSideRun, SIDE_RUNS, SIDE_CONTROLS],
     [createParking, PARKINGS, PARKING_CONTROLS],
     [createUndo, UNDOS, UNDO_CONTROLS],
+    [createGrant, GRANTS, GRANT_CONTROLS],
   ];
 
   console.log("The protocol (must hold)");

@@ -38,7 +38,17 @@ function postOf(letter: string): Draft | undefined {
     const { id, who, approve } = click;
     const choice = approve ? ({ kind: "approve" } as const) : ({ kind: "deny" } as const);
     const actor = { account: who, name: who };
-    return { id, kind: "click", actor, action: "a1", revision: 1, choice, via: "typed" };
+    // On the card: who presses it has seen it.
+    return {
+      id,
+      kind: "click",
+      actor,
+      action: "a1",
+      revision: 1,
+      choice,
+      via: "button",
+      digest: "",
+    };
   }
   switch (letter) {
     case "m": {
@@ -94,6 +104,7 @@ export class Replay {
       },
       here: "here",
       isBound: () => false,
+      answeredBy: () => undefined,
       heard: undefined,
       personOf: (account) => account,
       encode: (text) => text,

@@ -2,6 +2,7 @@
 import {
   append,
   FACTS,
+  flush,
   FORGOTTEN,
   goBack,
   isDue,
@@ -206,7 +207,7 @@ function* lossSteps(state, { scenario, rules, muted }) {
       journal: { ...journal, ...holder },
       safe: { ...journal, ...holder },
       workers: dead ? state.workers.map(() => idle) : state.workers.map(remember),
-      broken: restore ? undefined : muted(brokenLoss(state, safe.entries)),
+      broken: restore ? undefined : muted(brokenLoss(state, safe.entries, scenario)),
     },
   };
 }
@@ -246,17 +247,21 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
   const barrier = (what) => {
     if (!scenario.loses || scenario.loses === "restore" || !rules.flushBefore.includes(what))
       return {};
-    return lost && rules.headOf.includes("barrier") ? undefined : { safe: j };
+    const { kind, safe } = flush(j, rules, { lost });
+    return kind === "ok" ? { safe } : undefined;
   };
 
   if (w.pc === "idle") {
     const journal = lease(j, me);
     const called = rules.sweeper ? isDue(j, scenario.hosts && me, state.gone) : j.wake; // leasing uncalled = a late, repeated or needless wake
     const safe = state.safe && { safe: forgets(state.safe) };
+    // A snapshot of entries that are all there saves reading them, and no more.
+    const stale = state.snapshot && !j.entries.startsWith(state.snapshot);
+    const memory = stale ? { seen: state.snapshot.length, was: state.snapshot } : {};
     if (journal)
       yield (called ? system : world)(
         "leases",
-        become({ pc: "read", looked: "" }, { journal, ...safe }),
+        become({ pc: "read", looked: "", ...memory }, { journal, ...safe }),
       );
     else if (j.wake)
       yield system("takes the wake, but another has the lease", {
@@ -459,6 +464,8 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
           ...barrier("show"),
           told: [...view].filter((entry) => "ABCX".includes(entry)).join(""),
         });
+      if (scenario.snapshots && !lost && view !== state.snapshot)
+        yield world("keeps a snapshot of its fold", { ...state, snapshot: view });
       if (todo.do === "judge") for (const click of todo.clicks) yield* judge(click);
       if (todo.do === "append") {
         const d = decide(todo.entry);

@@ -10,7 +10,7 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ActionCard } from "../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
 import { digestStart } from "../../src/adapters/render/buttons.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Seeded, seeded } from "../core/seeded.ts";

@@ -1,5 +1,6 @@
 import { cleanText } from "../../src/security/sanitize.ts";
-import type { ActionCard, InboundFile } from "../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
+import type { InboundFile } from "../../src/adapters/inbox.ts";
 import type { Choice, JsonObject } from "../../src/core/entry.ts";
 import { LATER, type Order, written } from "./notation.ts";
 import type { PlaceName } from "./places.ts";

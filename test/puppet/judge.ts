@@ -1,6 +1,6 @@
 import canonicalize from "canonicalize";
 import { isDeepStrictEqual } from "node:util";
-import type { ActionCard } from "../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../src/adapters/shown.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { StoredEntry } from "../../src/core/entry.ts";
 import type { Attack } from "./attacks.ts";

@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Logger, pino } from "pino";
 import { approvalPolicy } from "../../src/config/policy.ts";
-import type { Adapter, Inbox, View } from "../../src/adapters/adapter.ts";
+import type { Adapter } from "../../src/adapters/adapter.ts";
+import type { Inbox } from "../../src/adapters/inbox.ts";
+import type { View } from "../../src/adapters/view.ts";
 import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { hashTerms } from "../../src/core/run-terms.ts";
 
@@ -229,7 +231,7 @@ function recording(view: View, fault: Fault | undefined, tell: (what: unknown) =
         keep(fault === "cards show something else" ? { ...card, canonical: '{"name":"x"}' } : card),
         delivery,
       ),
-    updateCard: (ref, card) => view.updateCard(ref, keep(card)),
+    updateCard: (ref, card, said) => view.updateCard(ref, keep(card), said),
     delete: (ref) => view.delete(ref),
   };
 }

@@ -184,6 +184,54 @@ describe("confusables", () => {
     expect(confusables("перезапустить сервис \u0440\u0430\u0443\u0440\u0430")).toBeUndefined();
   });
 
+  test("a note in that script beside it takes no name out, and what is long is read once", async () => {
+    const name = "\u0440\u0430\u0443\u0440\u0430";
+    expect(confusables(`${name}\nперезапустить сервис`)).toContain("U+0440");
+    const alike = "асеорхуѕіјһԁ";
+    const word = (n: number) =>
+      Array.from({ length: 5 }, (_, i) => alike[Math.floor(n / 12 ** i) % 12]).join("");
+    const words = Array.from({ length: 12_000 }, (_, n) => word(n));
+    const long = `${words.join(" ")} привет`;
+    expect(confusables(long)).toBeUndefined();
+    expect(await cpuMs(() => confusables(long))).toBeLessThan(2_000);
+  });
+
+  test.each([
+    ["\u0251dmin", "U+0251"],
+    ["deploy \u0261it", "U+0261"],
+    ["\u054d\u054f", "U+054D"],
+    ["restart \u13aa\u13a2\u13a0", "U+13AA"],
+    ["\u2ca3\u2c9f\u2ca3", "U+2CA3"],
+    ["\ua4e1\ua4f3\ua4d6", "U+A4E1"],
+    ["\u0433\u0443\u0441", "U+0433"],
+    ["prod\u202etxt.exe", "U+202E"],
+    ["ns\u2066", "U+2066"],
+    ["a\u00adb", "U+00AD"],
+    ["na\u200cme", "U+200C"],
+    ["run\u{e0041}", "U+E0041"],
+  ])("marks %j", (odd, character) => {
+    expect(confusables(odd)).toContain(character);
+  });
+
+  test("raises no false alarm in an ordinary sentence, and few of a short word that stands alone", () => {
+    const sentences = [
+      "Größere Änderung am Übergabepunkt: Straße prüfen, Fußgänger, Öl, süß",
+      "Redémarrer le nœud près de l\u2019hôte dès que possible, façade, Noël, où ça",
+      "перезапустить базу данных на первом узле и проверить журнал ошибок завтра утром",
+      "Επανεκκίνηση της βάσης δεδομένων στον πρώτο διακομιστή και έλεγχος για σφάλματα",
+      "重启数据库并检查日志 生产环境 一二三 服务器",
+      "データベースを再起動してログを確認する サーバー エラー 東京",
+      "أعد تشغيل قاعدة البيانات وتحقق من السجلات الخطأ غدا صباحا",
+      "می\u200cخواهم سرور را دوباره راه\u200cاندازی کنم",
+      "Işık hızında İstanbul sunucusu yeniden başlatılıyor",
+    ];
+    const words = sentences.flatMap((each) => each.split(/[^\p{L}\p{M}\u200c]+/u)).filter(Boolean);
+    const alarms = (of: string[]) => of.filter((each) => confusables(each) !== undefined);
+    expect(alarms(sentences)).toEqual([]);
+    // Nothing but look-alikes: who reads "na" or "yia" would be as wrong.
+    expect([words.length, alarms(words)]).toEqual([76, ["на", "утром", "και", "για"]]);
+  });
+
   test("is silent about ordinary text in any language", () => {
     for (const ordinary of [
       "kubectl scale deploy/web --replicas=3",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { createFeedback } from "../../src/team/feedback.ts";
 import { createSecretKeys, type SecretKeySource } from "../../src/team/secret-keys.ts";
 import { createSecrets } from "../../src/team/secrets.ts";
@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), "secrets-"));
-  const journal = await openSqliteJournal({ path: ":memory:" });
+  const journal = openMemoryJournal();
   onTestFinished(async () => {
     await journal.close();
     await rm(folder, { recursive: true });

@@ -1,8 +1,11 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Draft } from "../../src/core/entry.ts";
-import { draftsOf, type Learned } from "../../src/thread/drafts.ts";
+import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
+import { isShown } from "../../src/thread/action.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { type Call, MAIN_VIEW, Thread } from "../../src/thread/state.ts";
+import { nextUndelivered } from "../../src/thread/undelivered.ts";
 
 const ANA = { account: "test:ana", name: "ana" };
 const RULE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] };
@@ -50,6 +53,7 @@ function written(thread: Thread, learned: Learned): Draft[] | undefined {
     },
     here: "here",
     isBound: () => false,
+    answeredBy: () => undefined,
     heard: undefined,
     personOf: (account) => account,
     encode: (text) => text,
@@ -125,22 +129,115 @@ test("a result is written once", () => {
   expect(written(thread, ran)).toBeUndefined();
 });
 
-test("a word typed where the card could not be shown approves nothing, though the thread's other place shows it", () => {
+const THERE = "slack:T1:C1:1.1";
+const HERE = MAIN_VIEW;
+const ACCOUNTS = { [HERE]: "test:", [THERE]: "slack:T1:" };
+const ASKED = {
+  kind: "ask",
+  card: { ...CARD, quorum: 99 },
+  reason: undefined,
+  place: undefined,
+} as const;
+
+/** A card in two places, and which of its revisions people of each have had before them, told apart from the fold. */
+function cardInTwoPlaces() {
   const { thread, call, write } = asked();
-  write(...made(thread, proposing(call)));
-  const there = "slack:T1:C1:1.1";
-  write({ id: "view:x", kind: "view_added", view: there });
-  const { shown } = thread.actions.get("a1") ?? {};
-  shown?.set(MAIN_VIEW, { ref: "1", seq: 99, isElsewhere: false });
-  shown?.set(there, { ref: "nowhere/", seq: 99, isElsewhere: true });
-  const typed = (id: string, account: string) => {
-    const choice = { kind: "approve" } as const;
-    write({ ...DENY, id, kind: "click", actor: { account, name: id }, choice });
-    const click = thread.clicks.get(id);
-    if (click === undefined) throw new Error("there is no click");
-    const facts = { author: { eligible: true, basis: "member" } } as const;
-    return made(thread, { do: "judge", key: "", click, facts }).map(({ kind }) => kind);
+  write({ id: "view:x", kind: "view_added", view: THERE });
+  write(...made(thread, { do: "prepare", key: "", call, facts: ASKED }));
+  const action = thread.actions.get("a1");
+  if (action === undefined) throw new Error("there is no action");
+  const read = { [HERE]: new Set<number>(), [THERE]: new Set<number>() };
+  let messages = 0;
+  const ref = () => `m${++messages}`;
+
+  /** Whether it counts as a vote. */
+  function click(account: string, kind: "approve" | "open" | "edit", isPress = true): boolean {
+    const { revision } = action?.proposal ?? { revision: 0 };
+    const choice = kind === "edit" ? { kind, args: {} } : { kind };
+    const id = ref();
+    const by = isPress ? ({ via: "button", digest: "d" } as const) : ({ via: "typed" } as const);
+    const actor = { account, name: "x" };
+    write({ id, kind: "click", actor, action: "a1", revision, choice, ...by });
+    const posted = thread.clicks.get(id);
+    if (posted === undefined) return false;
+    const facts = { author: { eligible: true, basis: "" }, edited: ASKED.card } as const;
+    const drafts = made(thread, { do: "judge", key: "", click: posted, facts });
+    write(...drafts);
+    return drafts.some((draft) => draft.kind === "vote");
+  }
+
+  /** The oldest that a place is owed gets there or not, as the worker does it; `lost`: the worker dies before it says so. */
+  function deliver(view: keyof typeof read, how: "shown" | "lost" | "asker" | "file"): void {
+    const undelivered = nextUndelivered(thread, view);
+    if (undelivered === undefined) return;
+    const known = undelivered.kind === "card" ? action?.shown.get(view)?.ref : undefined;
+    const isThere = how === "shown" || how === "lost";
+    // What stands in a message to one person is not edited.
+    const isAlone = known?.startsWith("alone/") === true;
+    if (undelivered.kind === "card" && isThere && !isAlone)
+      read[view].add(action?.proposal.revision ?? 0);
+    if (how === "lost") return;
+    const instead = isThere || isAlone ? undefined : { to: how, why: "" };
+    const fresh = how === "asker" ? `alone/${ref()}` : ref();
+    const facts = { entry: shownId(undelivered), ref: known ?? fresh, instead };
+    write(...made(thread, { do: "deliver", key: "", view, undelivered, facts }));
+  }
+
+  return {
+    isRead: (view: keyof typeof read) => read[view].has(action.proposal.revision),
+    isRecorded: (view: string) => isShown(action, view),
+    isOwed: (view: string) => nextUndelivered(thread, view)?.kind === "card",
+    click,
+    deliver,
+    say: () => write({ id: ref(), kind: "notice", text: "said" }),
   };
-  expect(typed("bob", "slack:T1:U2")).toEqual(["notice"]);
-  expect(typed("cy", "test:cy")).toContain("vote");
+}
+
+test("a yes counts if the card was shown as it is where its author is, or opened by them, and never else", () => {
+  const view = fc.constantFrom(HERE, THERE);
+  const move = fc.oneof(
+    fc.tuple(fc.constantFrom("shown", "shown", "lost", "asker", "file"), view),
+    fc.tuple(fc.constantFrom("say", "edit", "type", "press", "open", "stale"), view),
+  );
+  const counted = { yes: 0, no: 0, pressed: 0 };
+  const property = fc.property(fc.array(move, { minLength: 10, maxLength: 60 }), (moves) => {
+    const card = cardInTwoPlaces();
+    for (const [number, [what, where]] of moves.entries()) {
+      const account = `${ACCOUNTS[where]}U${number}`;
+      if (what === "say") card.say();
+      else if (what === "edit") card.click(ANA.account, "edit");
+      else if (what === "press") {
+        // Who has not had it before them has nothing to press.
+        if (!card.isRead(where)) continue;
+        counted.pressed += card.click(account, "approve") ? 1 : 0;
+      } else if (what === "type" || what === "open" || what === "stale") {
+        if (what !== "type") card.click(account, "open");
+        if (what === "stale") card.click(ANA.account, "edit");
+        const isVote = card.click(account, "approve", false);
+        if (isVote) expect(what === "open" || card.isRead(where)).toBe(true);
+        else expect(what === "open" || card.isRecorded(where)).toBe(false);
+        counted[isVote ? "yes" : "no"] += 1;
+      } else card.deliver(where, what);
+    }
+    // The place takes messages again.
+    for (const where of [HERE, THERE] as const) {
+      card.say();
+      for (let i = 0; i < 50; i += 1) card.deliver(where, "shown");
+      expect(card.isOwed(where)).toBe(false);
+    }
+  });
+  fc.assert(property, { numRuns: 300, seed: 11 });
+  expect(Math.min(...Object.values(counted))).toBeGreaterThan(50);
+});
+
+test("a card that its place refused comes when the place takes messages again", () => {
+  const card = cardInTwoPlaces();
+  card.deliver(THERE, "shown");
+  card.deliver(HERE, "asker");
+  expect(card.click("test:bob", "approve", false)).toBe(false);
+  expect(card.click("slack:T1:U2", "approve", false)).toBe(true);
+  card.say();
+  for (let i = 0; i < 9; i += 1) card.deliver(HERE, "shown");
+  expect(card.isRead(HERE)).toBe(true);
+  expect(card.click("test:bob", "approve", false)).toBe(true);
 });

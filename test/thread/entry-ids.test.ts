@@ -59,7 +59,13 @@ test("journals of every version have these ids", () => {
     "halfway:x",
     "expiring:x",
     "escalated:x",
+    "paged:x",
+    "not-paged:x",
+    "page-delayed:x",
+    "page-stuck:x",
     "decided:x.2",
+    "denied:x.2",
+    "withdrawn:x.2",
     "expired:x",
     "frozen:x:2",
     "parked:x",
@@ -90,7 +96,7 @@ test("a name says what it is part of", () => {
 });
 
 test("what was shown is read back from its id", () => {
-  expect(readCardState(cardState("a3", 41))).toEqual({ action: "a3", seq: 41 });
+  expect(readCardState(cardState("a3", 41))).toEqual({ of: "a3", seq: 41 });
   expect(readPastState(pastState("unknown:r1.t1"))).toBe("unknown:r1.t1");
   expect(readPastState("unknown:r1.t1")).toBeUndefined();
 });

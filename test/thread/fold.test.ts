@@ -10,6 +10,7 @@ import { Thread } from "../../src/thread/state.ts";
 import { decide } from "../../src/thread/decide.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { began, message, wrote } from "./entries.ts";
 
 const PEOPLE = ["test:ana", "test:bob", "test:cy"];
 
@@ -163,33 +164,17 @@ test("of what models' calls came to the newest thousand are remembered", () => {
 function beside() {
   const thread = new Thread();
   const write = (draft: Draft) => fold(thread, [{ seq: thread.last + 1, at: 1, ...draft }]);
-  const actor = { account: "test:ana", name: "ana" };
-  const say = (id: string) => write({ id, kind: "message", actor, text: id });
-  const start = (run: string, answers: string[], reads?: true) =>
-    write({
-      id: `run:${run}`,
-      kind: "run_started",
-      run,
-      answers,
-      principals: [actor.account],
-      calls: [],
-      ...(reads && { reads }),
-      talk: { model: "m", prefix: "p", budget: { steps: 9, tokens: 9_000, minutes: 9 } },
-    });
+  const say = (id: string) => write(message(id));
+  const start = (...of: Parameters<typeof began>) => write(began(...of));
   const turn = (run: string, step: number, seen: number, calls: string[]) =>
-    write({
-      id: `assistant:${run}.${step}`,
-      kind: "assistant",
-      run,
-      step,
-      seen,
-      content: calls.map((name) => ({ kind: "tool_use", id: `${run}.${step}`, name, input: "{}" })),
-      stop: calls.length > 0 ? "tool_use" : "end_turn",
-      usage: NO_USAGE,
-      model: "m",
-      request: "h",
-      ms: 1,
-    });
+    write(
+      wrote(
+        run,
+        step,
+        seen,
+        calls.map((name) => ({ kind: "tool_use", id: `${run}.${step}`, name, input: "{}" })),
+      ),
+    );
   const propose = (action: string, call: string) =>
     write({
       id: `proposed:${action}.1`,

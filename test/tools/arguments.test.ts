@@ -150,7 +150,7 @@ describe("a problem", () => {
         "- methd: unknown; did you mean method?",
         "- pinned: the bot fills this in itself; leave it out",
         "- url is required",
-        "- port: expected a number <=65535",
+        "- port: expected a number up to 65535",
         "- insecure takes true or false, not text",
         "Usage: run http_check url=<url> [method=GET|HEAD] [port=<number 1..65535>] [insecure=true|false]",
         "Example: run http_check url=https://example.com/",

@@ -9,6 +9,7 @@ import { type Fault as SlackFault, FakeSlack, typed } from "../fakes/slack/slack
 import { marksIn } from "./chat-log.ts";
 import { type Crew, startCrew } from "./crew.ts";
 import { startEchoModel } from "./echo-model.ts";
+import { plantedEnv } from "./planted.ts";
 
 export interface WeatherPlan {
   /** Half on Slack, half on Discord; each begins a thread. Every fifth is a command that needs an approval. */
@@ -16,6 +17,8 @@ export interface WeatherPlan {
   /** Mentions per second. */
   pace: number;
   seed: number;
+  /** A mistake that the program has, by its name in `PLANTED`. */
+  planted?: string;
 }
 
 export interface WeatherReport {
@@ -42,7 +45,10 @@ interface Chat {
   approve(id: string): void;
   /** The next request of some kind fails, in place of one that was to fail and was not made. Returns how. */
   spoil(random: Random): string;
-  drop(): void;
+  /** Breaks the connection off; where the platform keeps a session, it may be forgotten too. */
+  drop(isForgotten: boolean): void;
+  /** Requests that came sooner than the platform had asked, a sentence each. */
+  hurried(): string[];
   mend(): void;
 }
 
@@ -60,9 +66,20 @@ const LATENCY_MS = 10;
 const SPOIL_MS = { least: 10, most: 60 };
 /** A client that is dropped soon after it connected waits longer before the next time, up to half a minute. */
 const DROP_MS = { least: 8_000, most: 20_000 };
+/** The first time all connections drop, and sessions are forgotten. By then the bot was spoken to in each channel. */
+const FIRST_DROP_MS = 4_000;
+/** What was under way when a platform asked to wait. */
+const UNDER_WAY_MS = 500;
+/** Most faults meet what shows a message: the rest is only read, or an ornament. */
+const POSTS = 0.6;
 /** Slack sends what was not acknowledged again at once, after 1 min and 5 min; here a twentieth. */
 const RETRIES_MS = [10, 3_000, 15_000];
 const PRESS_MS = 300;
+/** The weather lasts until all but so many are answered, or for so long after the last was written. */
+const REST = 0.25;
+const LONGEST_MS = 30_000;
+/** For how long a limited request is to wait. */
+const LIMIT_S = 3;
 /** A limit, a refusal's minute and the wait for it are longer than this only together. */
 const PATIENCE_MS = 90_000;
 
@@ -81,6 +98,7 @@ export async function runWeather(plan: WeatherPlan): Promise<WeatherReport> {
   const model = await startEchoModel();
   const program = new Program({
     ...model.env,
+    ...(plan.planted !== undefined && plantedEnv(plan.planted)),
     LOG_LEVEL: "info",
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_APP_TOKEN: slack.appToken,
@@ -98,7 +116,7 @@ export async function runWeather(plan: WeatherPlan): Promise<WeatherReport> {
     crew = startCrew(program, 1, random);
     await crew.ready();
     const seen = await live(plan, chats, folder, random);
-    const failures = [...judge(seen.mentions)];
+    const failures = [...judge(seen.mentions), ...chats.flatMap((chat) => chat.hurried())];
     return { ...seen, ...count(seen.mentions), failures, warnings: crew.warnings };
   } finally {
     await crew?.stop();
@@ -116,7 +134,7 @@ async function live(plan: WeatherPlan, chats: readonly Chat[], folder: string, r
   const over = new AbortController();
   const every = async ({ least, most }: { least: number; most: number }, act: () => void) => {
     while (!over.signal.aborted) {
-      await sleep(between(random, least, most));
+      await sleep(between(random, least, most), undefined, over).catch(() => {});
       if (!over.signal.aborted) act();
     }
   };
@@ -126,10 +144,14 @@ async function live(plan: WeatherPlan, chats: readonly Chat[], folder: string, r
       faults.set(fault, (faults.get(fault) ?? 0) + 1);
     }),
     every(DROP_MS, () => {
-      pick(random, chats).drop();
+      pick(random, chats).drop(false);
       drops += 1;
     }),
   ];
+  const first = setTimeout(() => {
+    for (const chat of chats) chat.drop(true);
+    drops += chats.length;
+  }, FIRST_DROP_MS);
   const pressing = setInterval(() => {
     for (const { chat, id, folder: place } of mentions) if (place !== undefined) chat.approve(id);
   }, PRESS_MS);
@@ -139,6 +161,9 @@ async function live(plan: WeatherPlan, chats: readonly Chat[], folder: string, r
       await sleep(Math.max(0, began + (i * 1_000) / plan.pace - performance.now()));
       mentions.push(write(i, chats, folder, random));
     }
+    const clears = performance.now() + LONGEST_MS;
+    while (performance.now() < clears && [...judge(mentions)].length > plan.mentions * REST)
+      await sleep(200);
     over.abort();
     await Promise.all(weather);
     for (const chat of chats) chat.mend();
@@ -148,6 +173,7 @@ async function live(plan: WeatherPlan, chats: readonly Chat[], folder: string, r
     await sleep(3_000);
   } finally {
     clearInterval(pressing);
+    clearTimeout(first);
   }
   return { mentions, faults, drops };
 }
@@ -159,39 +185,54 @@ function write(i: number, chats: readonly Chat[], folder: string, random: Random
   if (place !== undefined) mkdirSync(place);
   const command = JSON.stringify(["/usr/bin/mktemp", "-p", place]);
   const text = isCommand ? `run run_command argv='${command}'` : `${mark} what is it?`;
-  const chat = pick(random, chats);
-  return { chat, mark, folder: place, id: chat.say(between(random, 0, CHANNELS - 1), text) };
+  // The first go to each channel in turn: before its sessions are forgotten the bot was spoken to in all.
+  const chat = chats[i % chats.length] ?? pick(random, chats);
+  const isFirst = i < chats.length * CHANNELS;
+  const channel = isFirst ? Math.floor(i / chats.length) : between(random, 0, CHANNELS - 1);
+  return { chat, mark, folder: place, id: chat.say(channel, text) };
 }
 
 /** Neither lost nor doubled nor stuck. */
 function* judge(mentions: readonly Mention[]): Iterable<string> {
-  for (const { chat, id, mark, folder } of mentions) {
+  for (const mention of mentions) {
+    const { chat, id, mark, folder } = mention;
     const shown = chat.thread(id);
-    const told = isTold(chat, mark);
+    const told = isTold(mention);
     if (folder !== undefined) {
       const made = readdirSync(folder).length;
       if (made > 1) yield `${mark} was carried out ${made} times`;
-      if (made === 0 && !told) yield `${mark} was not carried out`;
+      if (made === 0 && !told) yield `${mark} was not carried out: ${standing(shown)}`;
     } else {
       const copies = shown.filter(({ text }) => isAnswer(text, mark)).length;
       if (copies > 1) yield `${mark} is answered ${copies} times`;
-      if (copies === 0 && !told) yield `${mark} is not answered`;
+      if (copies === 0 && !told) yield `${mark} is not answered: ${standing(shown)}`;
     }
     if (shown.some(({ waits }) => waits)) yield `${mark} still waits`;
   }
+}
+
+/** For whoever looks for the cause. */
+function standing(shown: readonly { text: string }[]): string {
+  return (
+    shown.map(({ text }) => JSON.stringify(text.slice(0, 100))).join(", ") || "nothing is shown"
+  );
 }
 
 function isAnswer(text: string, mark: string): boolean {
   return text.includes("Heard ") && marksIn(text).includes(mark);
 }
 
-function isTold(chat: Chat, mark: string): boolean {
-  return chat.alone().some((text) => marksIn(text).includes(mark));
+/** Alone, of its mark or its thread; or in the thread, where that took the second message. */
+function isTold({ chat, id, mark }: Mention): boolean {
+  const thread = id.replace(".", "");
+  const isOf = (text: string) => marksIn(text).includes(mark) || text.includes(thread);
+  const isInstead = ({ text }: { text: string }) => text.includes("couldn't show this");
+  return chat.alone().some(isOf) || chat.thread(id).some(isInstead);
 }
 
 function count(mentions: readonly Mention[]) {
   const commands = mentions.filter(({ folder }) => folder !== undefined);
-  const elsewhere = mentions.filter(({ chat, mark }) => isTold(chat, mark)).length;
+  const elsewhere = mentions.filter(isTold).length;
   return { answered: mentions.length - commands.length, commands: commands.length, elsewhere };
 }
 
@@ -222,7 +263,7 @@ function slackChat(slack: FakeSlack): Chat {
   const faults: Record<Kind, SlackFault> = {
     content: { error: "invalid_blocks" },
     place: { error: "channel_not_found" },
-    limit: { status: 429, retryAfter: 2 },
+    limit: { status: 429, retryAfter: LIMIT_S },
     lost: { cutAfterCarryingOut: true },
     cut: { cut: true },
     away: { status: 503 },
@@ -259,15 +300,31 @@ function slackChat(slack: FakeSlack): Chat {
       }
     },
     spoil(random) {
-      const methods = ["chat.postMessage", "chat.postMessage", "chat.update", "chat.delete"];
       const reads = ["conversations.replies", "users.info", "conversations.info"];
-      const method = pick(random, [...methods, ...reads]);
+      const others = ["chat.update", "chat.delete", ...reads];
+      const method = random() < POSTS ? "chat.postMessage" : pick(random, others);
       const kind = kindOf(random, method === "chat.postMessage");
       slack.mend();
       slack.fail(method, faults[kind]);
       return `Slack ${method} ${kind}`;
     },
     drop: () => slack.dropConnections(),
+    hurried: () =>
+      slack.calls
+        .filter(({ status, method }) => status === 429 && /^chat\.(?:post|update)/.test(method))
+        .flatMap(({ method, args, at, ms }) => {
+          const [from, to] = [at + ms + UNDER_WAY_MS, at + LIMIT_S * 1_000];
+          const again = slack.calls.find(
+            (call) =>
+              call.method === method &&
+              call.args["channel"] === args["channel"] &&
+              call.at > from &&
+              call.at < to,
+          );
+          if (again === undefined) return [];
+          const soon = `${again.at - at} ms after it was limited for ${LIMIT_S} s`;
+          return [`Slack's ${method} was asked again ${soon}`];
+        }),
     mend: () => slack.mend(),
   };
 }
@@ -282,7 +339,7 @@ function discordChat(discord: FakeDiscord): Chat {
   const faults: Record<Kind, DiscordFault> = {
     content: { status: 400, code: 50035 },
     place: { status: 403, code: 50001 },
-    limit: { status: 429, retryAfter: 2 },
+    limit: { status: 429, retryAfter: LIMIT_S },
     lost: { cutAfterCarryingOut: true },
     cut: { cut: true },
     away: { status: 502 },
@@ -315,13 +372,14 @@ function discordChat(discord: FakeDiscord): Chat {
       const edits = "PATCH /channels/:channel/messages/:message";
       const reads = ["GET /channels/:channel/messages", "GET /guilds/:guild/members/:user"];
       const opens = "POST /channels/:channel/messages/:message/threads";
-      const route = pick(random, [posts, posts, posts, edits, opens, ...reads]);
+      const route = random() < POSTS ? posts : pick(random, [edits, opens, ...reads]);
       const kind = kindOf(random, route === posts);
       discord.mend();
       discord.fail(route, faults[kind]);
       return `Discord ${route} ${kind}`;
     },
-    drop: () => discord.dropConnections({ resumable: true }),
+    drop: (isForgotten) => discord.dropConnections({ resumable: !isForgotten }),
+    hurried: () => [],
     mend: () => discord.mend(),
   };
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Settings {
-  concurrency?: number;
+  slots?: number;
   sweepMs?: number;
   served?: string[];
   local?: string;
@@ -67,7 +67,7 @@ describe("wake-ups of several processes", () => {
     new Queue("wakeups-test", { prefix: "{wk}", connection: { path: server.path } });
 
   test("each wake leads to a look in one of them, whoever woke", async () => {
-    const [one, two] = [join({ concurrency: 4 }), join({ concurrency: 4 })];
+    const [one, two] = [join({ slots: 4 }), join({ slots: 4 })];
     const keys = Array.from({ length: 60 }, (_, i): JournalKey => `test:${i}`);
     for (const key of keys) one.wakeups.wake(key);
     await expect.poll(() => one.seen.length + two.seen.length).toBe(60);
@@ -91,6 +91,23 @@ describe("wake-ups of several processes", () => {
     await expect.poll(() => looks).toBe(2);
     await expect.poll(() => server.cli("ZCARD", "{wk}:wakeups-test:active")).toBeDefined();
     expect(looks).toBe(2);
+  });
+
+  test("wakes for people are taken before those that were sent earlier for runs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const one = join({
+      slots: 1,
+      work: async (key) => void (key === "test:a" && (await gate.promise)),
+    });
+    one.wakeups.wake("test:a");
+    await until(() => one.seen.length === 1);
+    for (const key of ["test:b", "test:c"] as const) one.wakeups.wake(key);
+    await until(() => server.cli("ZCARD", "{wk}:wakeups-test:prioritized") === "2");
+    for (const key of ["test:c", "test:person"] as const) one.wakeups.wake(key, 0, "people");
+    await until(() => server.cli("LLEN", "{wk}:wakeups-test:wait") === "2");
+    gate.resolve();
+    await until(() => one.seen.length === 5);
+    expect(one.seen).toEqual(["test:a", "test:c", "test:person", "test:b", "test:c"]);
   });
 
   test("a timer outlives the process that set it", async () => {

@@ -3,7 +3,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { wakeupsContract } from "../contracts/wakeups.ts";
 
-function create(concurrency = 64) {
+function create(slots = 64) {
   const due = new Set<JournalKey>();
   const errors: unknown[] = [];
   const wakeups = createInProcessWakeups({
@@ -12,7 +12,7 @@ function create(concurrency = 64) {
     },
     onError: (error) => errors.push(error),
     sweepMs: 20,
-    concurrency,
+    slots,
   });
   return { wakeups, due, errors };
 }

@@ -42,8 +42,9 @@ describe("an approval", () => {
     expect(act.runs).toEqual([]);
     expect(chat.cards()).toMatchObject([{ phase: "denied", ending: "denied by bob: peak hours" }]);
     const text = "Denied by bob: peak hours. The tool didn't run.";
+    // Its card says all of it.
     expect(chat.answers()).toMatchObject([
-      { status: "failed", results: [{ outcome: "denied", text }] },
+      { status: "failed", results: [{ outcome: "denied", text }], isMoot: true },
     ]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { createFreeze, createFreezeList, createUnfreeze } from "../../src/tools/freeze/tools.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { createChat } from "../fakes/chat.ts";
 import { card, dial } from "../fakes/dial.ts";
 import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fakes/stage.ts";
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 /** Ana, in Madrid, has prod frozen until 14:00 her time, as Bob approved at 12:00 UTC; a dial of prod and one of staging are there. */
 async function frozen(options: StageOptions & { freeze?: string } = {}) {
   const clock = { now: Date.UTC(2026, 10, 23, 12) };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const chat = createChat();
   chat.adapter.people.timezone = async () => "Europe/Madrid";
@@ -81,8 +81,25 @@ describe("a freeze", () => {
       },
     });
     expect(card(stage, "a1")?.offer).toBeUndefined();
+    expect(stage.chat.answers().at(-1)?.results[0]?.text).toBe(`Verified: ${TEXT}.`);
     await stage.say("freezes");
     expect(stage.chat.answers().at(-1)?.results[0]?.text).toBe(TEXT);
+  });
+
+  test("lets others approve and deny what it holds: each is heard, and a deny ends it", async () => {
+    const stage = await frozen();
+    await stage.say("run act name=prod instance=prod");
+    await stage.say("approve a2", "test:bob");
+    await stage.say("approve a2", "test:cy");
+    await stage.say("deny a2 not now", "test:bob");
+    const told = stage.chat.notices().map(({ text }) => text.replaceAll(/test:/g, ""));
+    expect(told.filter((text) => /^(?:bob|cy).* a2/.test(text))).toEqual([
+      "bob approved a2 (act).",
+      "bob denied a2 (act): not now",
+    ]);
+    expect(card(stage, "a2")).toMatchObject({ phase: "denied" });
+    await stage.later(61);
+    expect(stage.act.runs).toEqual([]);
   });
 
   test("holds approved writes and says why; when it is over they go on by themselves", async () => {
@@ -164,6 +181,12 @@ describe("a freeze", () => {
     expect(waiting(stage)[0]).toContain("To run it now, type: break-glass a2 because <reason>");
     await stage.say("break-glass a2 because it is worse without", "test:cy");
     expect(stage.chat.whispers()).toEqual([expect.stringMatching(/^You may not break the glass/)]);
+    // Nor is who may not asked for a longer reason first.
+    const later = [/^You may not break the glass/, /needs a reason of at least 10 characters/];
+    for (const who of ["test:cy", "test:bob"]) await stage.say("break-glass a2 because so", who);
+    expect(stage.chat.whispers().slice(1)).toEqual(
+      later.map((each) => expect.stringMatching(each)),
+    );
     expect(stage.act.runs).toEqual([]);
     await stage.say("break-glass a2 because it is worse without", "test:bob");
     expect(stage.act.runs).toEqual(["prod"]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import type { Entry } from "../../src/core/entry.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { grantContract } from "../contracts/grants.ts";
 import { createChat } from "../fakes/chat.ts";
 import { card } from "../fakes/dial.ts";
@@ -336,7 +336,7 @@ grantContract(
   "SQLite",
   async () => {
     const clock = { now: Date.UTC(2026, 10, 23, 12) };
-    const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+    const journal = openMemoryJournal({ now: () => clock.now });
     return { journal, pass: (ms) => void (clock.now += ms), close: () => journal.close() };
   },
   25,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Inbound } from "../../src/adapters/adapter.ts";
+import type { Inbound } from "../../src/adapters/inbox.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Draft, Json, PostKind } from "../../src/core/entry.ts";
-import { encodeDraft } from "../../src/core/entry-codec.ts";
+import { checkDraft } from "../../src/core/entry-codec.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { encoderOf } from "../fakes/encoder.ts";
 
@@ -10,23 +10,31 @@ const ACTOR = { account: "test:ana", name: "ana" };
 
 function create() {
   const posted: Draft<PostKind>[] = [];
-  const woken: string[] = [];
+  const woken: [key: string, lane: string][] = [];
   const inbox = createInbox({
     journal: {
       putArtifact: async (_, bytes) => ({ id: "file", bytes: bytes.byteLength }),
       post: async (_, draft) => {
-        encodeDraft(draft); // as every store does first
+        checkDraft(draft); // as every store does first
         posted.push(draft);
         return { entry: { seq: 1, at: 0, ...draft }, duplicate: false };
       },
+      flush: async () => "ok",
     },
     read: readText,
     encoder: encoderOf((text) => text.replaceAll("hunter2", "[secret:X]")),
-    wake: (key) => woken.push(key),
+    wake: (...wake) => void woken.push(wake),
   });
   const post = (inbound: Inbound) => inbox.post("test:a", "id", inbound);
   return { post, posted, woken };
 }
+
+test("a listed bot's message does not go before what people wait for", async () => {
+  const { post, woken } = create();
+  await post({ kind: "text", actor: ACTOR, text: "disk full on web-1", app: true });
+  await post({ kind: "stop", actor: ACTOR });
+  expect(woken.map(([, lane]) => lane)).toEqual(["runs", "people"]);
+});
 
 test.each([
   ["why is it slow?", { kind: "message", text: "why is it slow?" }],
@@ -45,7 +53,7 @@ test.each([
     const { post, posted, woken } = create();
     await post({ kind: "text", actor: ACTOR, text });
     expect(posted).toMatchObject([{ id: "id", actor: ACTOR, ...content }]);
-    expect(woken).toEqual(["test:a"]);
+    expect(woken).toEqual([["test:a", "people"]]);
   },
 );
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { transportOf } from "../../src/core/journal-key.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { runInBackground } from "../../src/worker/background.ts";
 import type { Folded, JournalContext, KeyHandler } from "../../src/worker/key-handler.ts";
 import { append } from "../../src/worker/store.ts";
@@ -56,7 +56,7 @@ function counter(
 
 async function stage(handler: KeyHandler = counter()) {
   const clock = { now: 1_000_000 };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const wakes: number[] = [];
   const parts = {

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import type { DoneAction, Tool, Verdict } from "../../src/tools/tool.ts";
 import { createChat } from "../fakes/chat.ts";
 import {
@@ -20,7 +20,7 @@ async function acted(
   options: StageOptions = {},
 ) {
   const clock = { now: 1_000_000 };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const looks: string[] = [];
   const check = async ({ name }: { name: string }) => {

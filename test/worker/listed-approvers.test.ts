@@ -5,22 +5,33 @@ import { createOps } from "../../src/team/ops.ts";
 import { until } from "../until.ts";
 import { expect, test } from "vitest";
 import { mentionable } from "../../src/thread/mentions.ts";
-import type { Choice } from "../../src/core/entry.ts";
+import type { Choice, Entry } from "../../src/core/entry.ts";
 import { asked, TWO } from "../fakes/asked.ts";
 import { createChat } from "../fakes/chat.ts";
-import { KEY, workerOf } from "../fakes/stage.ts";
+import { fakeTool, KEY, workerOf } from "../fakes/stage.ts";
 
-test("a card names the group that may approve as the rule does, with its number of people; Details has them", async () => {
-  const chat = createChat({ groups: { "slack:group:SRE": ["test:bob", "test:cy"] } });
-  const approvers = ["slack:group:SRE", "slack:T1:U07"];
-  const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers };
-  await asked({ chat, approvals: { rules: [rule] } });
-  expect(chat.cards()[0]).toMatchObject({
-    approvers: "slack:group:SRE (2 people), slack:T1:U07",
-    listed: ["test:bob", "test:cy", "slack:T1:U07"],
-    mentions: ["slack:group:SRE", "slack:T1:U07"],
-  });
-});
+const called = { "slack:group:SRE": "@sre\u202e\n", "slack:T1:U07": "Ana" };
+test.each([
+  ["people call them", called, "@sre\\u202e\\u{a} (2 people), Ana (U07)"],
+  ["the rule does where they have no names", {}, "slack:group:SRE (2 people), slack:T1:U07"],
+] as const)(
+  "a card names those who may approve as %s; Details has all",
+  async (_, names, shown) => {
+    const chat = createChat({ groups: { "slack:group:SRE": ["test:bob", "test:cy"] }, names });
+    const approvers = ["slack:group:SRE", "slack:T1:U07"];
+    const rule = { match: { tool: "act" }, decide: "ask" as const, quorum: 2, approvers };
+    const { journal } = await asked({ chat, approvals: { rules: [rule] } });
+    const proposed = (await journal.read(KEY)).find(({ kind }) => kind === "action_proposed");
+    expect(Object.keys((proposed as Entry<"action_proposed">).names ?? {})).toEqual(
+      Object.keys(names),
+    );
+    expect(chat.cards()[0]).toMatchObject({
+      approvers: shown,
+      listed: ["test:bob", "test:cy", "slack:T1:U07"],
+      mentions: ["slack:group:SRE", "slack:T1:U07"],
+    });
+  },
+);
 
 test("a card mentions at most ten of a platform, each once, and nobody where anyone may approve", async () => {
   const many = Array.from({ length: 12 }, (_, i) => `slack:T1:U0${i}`);
@@ -36,7 +47,7 @@ const someDecide: [string, [who: string, choice: Choice][], RegExp | undefined][
   [
     "denied",
     [["test:bob", { kind: "deny", reason: "peak hours" }]],
-    /^bob denied a1 .act.: peak hours$/,
+    /^bob denied a1 .Turn 'web' off.: peak hours$/,
   ],
   [
     "approved by two",
@@ -44,8 +55,14 @@ const someDecide: [string, [who: string, choice: Choice][], RegExp | undefined][
       ["test:bob", yes],
       ["test:cy", yes],
     ],
-    /^bob and cy approved a1 .act.\.$/,
+    /^bob and cy approved a1 .Turn 'web' off.\.$/,
   ],
+  [
+    "withdrawn by somebody else",
+    [["test:bob", { kind: "cancel", sure: true }]],
+    /^bob withdrew a1 .Turn 'web' off. for everyone\.$/,
+  ],
+  ["withdrawn by who asked", [["test:ana", { kind: "cancel" }]], undefined],
   ["not enough", [["test:bob", yes]], undefined],
   ["denied by who asked", [["test:ana", { kind: "deny" }]], undefined],
   [
@@ -59,7 +76,7 @@ const someDecide: [string, [who: string, choice: Choice][], RegExp | undefined][
   [
     "carried by one who broke the glass",
     [["slack:T1:U07", glass]],
-    /^🚨 slack:T1:U07 .*broke the glass for a1/,
+    /^🚨 slack:T1:U07 .*broke the glass for a1 .Turn 'web' off./,
   ],
 ];
 test.each(someDecide)("who asked is told of the decision once: %s", async (_, choices, told) => {
@@ -67,7 +84,10 @@ test.each(someDecide)("who asked is told of the decision once: %s", async (_, ch
   const standings = Object.fromEntries(people.map((each) => [each, "member" as const]));
   const chat = createChat({ standings });
   const approvals = { ...TWO, breakGlass: { who: ["slack:T1:U07"] } };
-  const { click, settle, parts, journal } = await asked({ chat, approvals, ops: "slack:T1:C0OPS" });
+  const title = ({ name }: { name: string }) => `Turn \`${name}\`\n off`;
+  const tools = [fakeTool({ name: "act", effect: "write", title })];
+  const stage = await asked({ chat, approvals, tools, ops: "slack:T1:C0OPS" });
+  const { click, settle, parts, journal } = stage;
   for (const [who, choice] of choices) await click("a1", choice, who);
   await settle();
   await workerOf(parts, chat.adapter).work(KEY);
@@ -113,11 +133,13 @@ test("what expired is asked for once more by whoever presses, with the arguments
   });
   await click("a1", { kind: "edit", args: { name: "db" } }, "test:ana");
   await settle();
-  await click("a1", { kind: "repeat" }, "test:bob");
+  await click("a1", { kind: "repeat" }, "test:bob", 2);
   await settle();
   clock.now += 61 * 60_000;
   await settle();
-  await click("a1", { kind: "repeat" }, "test:bob");
+  // The card as it was before the edit.
+  await click("a1", { kind: "repeat" }, "test:cy", 1);
+  await click("a1", { kind: "repeat" }, "test:bob", 2);
   await say("ask again a1", "test:cy");
   await settle();
   expect(chat.cards()).toMatchObject([
@@ -131,6 +153,7 @@ test("what expired is asked for once more by whoever presses, with the arguments
   ]);
   expect(chat.whispers()).toEqual([
     "a1 hasn't expired. Only what nobody decided in time can be asked for again.",
+    expect.stringMatching(/^You pressed Ask again on an old card of a1/),
     "bob already asked for a1 again: decide on the new card.",
   ]);
   const started = (await entries()).filter(({ kind }) => kind === "run_started");

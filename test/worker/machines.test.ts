@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import type { Entry } from "../../src/core/entry.ts";
 import { HOST_GONE_MS } from "../../src/core/host-beat.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { hostArgument } from "../../src/tools/host/host-argument.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -47,7 +47,7 @@ interface Machine extends Stage {
 /** Machines that serve one store, on one clock. The first one's `say` and `click` are anybody's. */
 async function machines(names: readonly string[], options: StageOptions = {}) {
   const clock = { now: 1_000_000 };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
+  const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const chat = createChat();
   const open = async (host: string): Promise<Machine> => {

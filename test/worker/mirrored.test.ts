@@ -1,26 +1,43 @@
 import { expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
 import { createOutlook } from "../../src/adapters/shared/outlook.ts";
 import { routed } from "../../src/app/mirrors.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import type { Choice } from "../../src/core/entry.ts";
 import { type Chat, createChat } from "../fakes/chat.ts";
-import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { scriptedModel } from "../fakes/scripted-model.ts";
+import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fakes/stage.ts";
 
 const VIEW = "other:place";
 const SECOND = 1_000;
 
 /** A thread in a chat with Ana and Bob that is shown in another with Dora; each can be away. */
-async function mirrored() {
+async function mirrored(
+  before: (stage: Stage) => Promise<void> = async () => {},
+  options: StageOptions = {},
+) {
   const away = { here: false, there: false };
   const refusing = (where: keyof typeof away) => () => {
     if (away[where]) throw new Error("503");
   };
-  const chat = createChat({ finds: true, refuse: refusing("here") });
+  const chat = createChat({
+    finds: true,
+    links: true,
+    place: "#ops",
+    refuse: refusing("here"),
+  });
+  const closed = { there: false };
   const there = createChat({
     transport: "other",
+    place: "#ops",
     finds: true,
-    refuse: refusing("there"),
+    links: true,
+    refuse(what) {
+      refusing("there")();
+      if (closed.there && what === "card")
+        throw new BotError("PLATFORM_REFUSED", "It is archived.", { refused: "place" });
+    },
     standings: { "other:dora": "member" },
   });
   const { people } = there.adapter;
@@ -38,8 +55,9 @@ async function mirrored() {
   const look = fakeTool({ name: "look" });
   const question = () => ({ text: "Which?", choices: ["one", "two"] });
   const tools = [act, look, fakeTool({ name: "ask", question })];
-  const stage = await createStage({ tools, chat, other: there, now: () => clock.now });
+  const stage = await createStage({ tools, chat, other: there, now: () => clock.now, ...options });
   await stage.say("run look name=before");
+  await before(stage);
   await stage.settle();
   const granted = await stage.journal.lease(KEY, 2_000);
   if (granted === undefined) throw new Error("not granted");
@@ -54,6 +72,7 @@ async function mirrored() {
     act,
     there,
     away,
+    closed,
     clock,
     async say(text: string, account?: string) {
       const id = await stage.say(text, account);
@@ -107,6 +126,7 @@ test("while one platform is away the other goes on, and then it is shown everyth
   await stage.say("run act name=web");
   await stage.press({ kind: "approve" }, "test:bob");
   expect(act.runs).toEqual(["web"]);
+  expect(chat.cards()[0]?.approvers).toBe("anyone in #ops on Test or #ops on Other");
   const shownHere = lines(chat).slice(1);
   expect(lines(there)).toEqual([]);
   away.there = false;
@@ -223,4 +243,68 @@ test("an incident's card stands in both places and follows it in both", async ()
     entry.kind === "delivered" && entry.entry.startsWith("inc1") ? [entry.view] : [],
   );
   expect(new Set(shown)).toEqual(new Set(["main", VIEW]));
+});
+
+test("an incident that was over before is the past there, until it is opened again", async () => {
+  const stage = await mirrored(async ({ post }) => post(incident(1, "resolved")));
+  const { chat, there } = stage;
+  const cards = (each: Chat) => lines(each).filter((line) => line.startsWith("inc1"));
+  expect([cards(chat), cards(there)]).toEqual([["inc1 resolved"], []]);
+  await stage.post(incident(2, "open"));
+  await stage.settle();
+  expect([cards(chat), cards(there)]).toEqual([["inc1 open"], ["inc1 open"]]);
+});
+
+test("what expired is asked again from the other place, and both cards say so in both", async () => {
+  const stage = await mirrored();
+  const { chat, there, act } = stage;
+  await stage.say("run act name=web");
+  await stage.later(25 * 60 * 60 * SECOND);
+  await stage.press({ kind: "repeat" }, "other:dora");
+  for (const each of [chat, there])
+    expect(each.cards()).toMatchObject([
+      { action: "a1", phase: "expired", repeat: { state: "asked" } },
+      { action: "a2", phase: "open" },
+    ]);
+  await stage.press({ kind: "approve" }, "test:bob", "a2");
+  expect(act.runs).toEqual(["web"]);
+  for (const each of [chat, there]) expect(each.cards().at(-1)).toMatchObject({ phase: "done" });
+});
+
+test("a long thread has one summary in each place, which leads to its own newest answer", async () => {
+  const answers = Array.from({ length: 5 }, () => ({ text: "INCONCLUSIVE: nothing is known." }));
+  const stage = await mirrored(undefined, { model: scriptedModel(answers) });
+  for (const name of ["a", "b", "c", "d"]) await stage.say(`why is ${name} slow?`, "other:dora");
+  await stage.later(2 * 60 * SECOND);
+  await stage.say("why is e slow?");
+  await stage.later(2 * 60 * SECOND);
+  for (const [each, host] of [
+    [stage.chat, "https://test/"],
+    [stage.there, "https://other/"],
+  ] as const) {
+    const summaries = each.notices().filter(({ text }) => text.includes(host));
+    expect(summaries).toHaveLength(1);
+    const newest = each.shown.findLast(
+      (item) => item.kind === "say" && item.message.kind === "answer",
+    );
+    expect(summaries[0]?.text).toContain(`${host}${newest?.ref}`);
+  }
+});
+
+test("a card that the other place refuses is told to the operations channel, and decided where it is shown", async () => {
+  const stage = await mirrored(undefined, { ops: "other:ops" });
+  const { chat, there, act, closed } = stage;
+  closed.there = true;
+  await stage.say("run act name=web");
+  const told = (await stage.journal.read("ops:other:ops")).flatMap((entry) =>
+    entry.kind === "alarm" ? [entry.text] : [],
+  );
+  expect(told).toEqual([expect.stringContaining("the card of a1")]);
+  expect([chat.cards().length, there.cards().length]).toEqual([1, 0]);
+  // Who has not seen it does not approve it.
+  await stage.say("approve a1", "other:dora");
+  expect(act.runs).toEqual([]);
+  await stage.press({ kind: "approve" }, "test:bob");
+  expect(act.runs).toEqual(["web"]);
+  expect(lines(there).at(-1)).toBe("did web");
 });

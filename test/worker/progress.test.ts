@@ -127,11 +127,12 @@ const archived = () =>
   });
 
 test("what its place refuses for good is told to who asked, and holds nothing back", async () => {
+  let isArchived = true;
   const { stage, chat } = await slowStage({
     tools: [fakeTool({ name: "quick" }), fakeTool({ name: "act", effect: "write" })],
     showAfterMs: 5_000,
     refuse: (what) => {
-      if (what !== "whisper") throw archived();
+      if (isArchived && what !== "whisper") throw archived();
     },
   });
   await stage.say("run quick name=x");
@@ -143,6 +144,7 @@ test("what its place refuses for good is told to who asked, and holds nothing ba
     "test:ana",
   ]);
   expect(chat.whispers()[0]).toContain("The channel is archived.");
+  expect(chat.shown[0]).toMatchObject({ offer: { answer: { results: [{ text: "did x" }] } } });
   expect(chat.whispers()[1]).toMatch(/a1 \(act\)/);
   const alarms: unknown[] = [];
   for await (const line of auditLines(stage.journal, { key: KEY, since: 0 }))
@@ -155,8 +157,19 @@ test("what its place refuses for good is told to who asked, and holds nothing ba
   // Nobody there could read what would run.
   await stage.say("approve a1", "test:bob");
   await stage.settle();
-  expect(chat.whispers().at(-1)).toContain("The card of a1 could not be shown here");
-  expect((await stage.journal.read(KEY)).filter(({ kind }) => kind === "vote")).toEqual([]);
+  expect(chat.whispers().at(-1)).toContain("has not been shown here");
+  expect(chat.shown.at(-1)).toMatchObject({ offer: { approves: [{ mustOpen: true }] } });
+  const votes = async () =>
+    (await stage.journal.read(KEY)).filter(({ kind }) => kind === "vote").length;
+  expect(await votes()).toBe(0);
+  // The next word that stands there brings the card with it.
+  isArchived = false;
+  await stage.say("run quick name=y");
+  await stage.settle();
+  expect(chat.cards()).toMatchObject([{ action: "a1", phase: "open" }]);
+  await stage.say("approve a1", "test:bob");
+  await stage.settle();
+  expect(await votes()).toBe(1);
 });
 
 test("what who asked can't be told is told to the operations channel, without its words", async () => {

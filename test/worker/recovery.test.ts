@@ -25,6 +25,8 @@ async function killed(options: {
       principals: ["test:ana"],
       calls: [{ call: "r1.t1", tool: "act", args: { name: "web" } }],
     },
+  ]);
+  await stage.journal.append(lease, 2, [
     {
       id: "started:r1.t1",
       kind: "tool_started",

@@ -26,6 +26,9 @@ describe("what is done", () => {
     await stage.settle();
     expect(stage.world.turns).toEqual([5, 2]);
     expect(card(stage, "a1")?.undo).toEqual({ state: "undone", by: "a2" });
+    const results = stage.chat.answers().at(-1)?.results;
+    expect(results).toMatchObject([{ isPressed: true, args: { level: 2 } }]);
+    expect(results?.[0]?.args).not.toHaveProperty("from");
     // What took it back can be taken back.
     expect(card(stage, "a2")).toMatchObject({ phase: "done", undo: { state: "offered" } });
   });

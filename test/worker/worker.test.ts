@@ -58,7 +58,7 @@ test("help, status, tools, approvals and cost are answered from the thread and t
     ),
     expect.stringMatching(/^Need approval:\n {2}act – The fake act$/m),
     expect.stringMatching(/^a1: act \(write\), expires .*approve a1/),
-    expect.stringMatching(/runs, 0 tool calls in 0\.0 s/),
+    expect.stringMatching(/runs, 0 tool calls in 0\.0 s, 1 proposed action\. 0 tokens\.$/),
   ]);
 });
 

@@ -1,42 +1,26 @@
-import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
-import type { ChatAdapter } from "../adapter.ts";
+import type { People } from "../../core/people.ts";
+import type { ChatAdapter, OpenChannel } from "../adapter.ts";
 import { createApi } from "./api.ts";
 import { renderOutgoing } from "../render/message.ts";
 import { type Channels, createChannels, isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
 import { createPeople } from "./people.ts";
-import { keyOf, linkOf, tryPlace } from "./place.ts";
-import { openSession, type Session } from "./session.ts";
+import { keyOf, linkOf, locate, type Place, tryPlace } from "./place.ts";
+import { type DiscordOptions, openSession, type Session } from "./session.ts";
 import { NOTHING, type Served } from "./tenants.ts";
 import { isWithin } from "./say.ts";
 import { createView } from "./view.ts";
 
-export interface DiscordOptions {
-  /** The bot's. */
-  token: string;
-  /** Without the version and a slash at its end. Default: Discord's own. */
-  apiUrl?: string | undefined;
-  /** Ids of the servers that are served. Default: the one that the bot is in at its first start, for ever. */
-  guilds?: readonly string[] | undefined;
-  /** Ids of bots and webhooks that may begin an investigation. */
-  bots?: readonly string[] | undefined;
-  log: Logger;
-}
-
 /** Discord by its gateway and API version 10, as one bot; it needs no port. Nothing is asked of it before `start`. */
-export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptions): ChatAdapter {
+export function createDiscord(options: DiscordOptions): ChatAdapter {
+  const { token, apiUrl, guilds, shards, log } = options;
   const api = createApi(token, apiUrl);
   const channels = createChannels(api);
   let session: Session | undefined;
   let served = NOTHING;
   let stopped = false;
-  const people = createPeople({
-    api,
-    channels,
-    guildOfRole: (role) => session?.connection.guildOfRole(role),
-    served: () => served,
-  });
+  const people = createPeople({ api, channels, served: () => served });
 
   return {
     transport: "discord",
@@ -75,18 +59,21 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
       return place && linkOf(place);
     },
 
+    about() {
+      const line = session?.connection.about();
+      return line === undefined ? [] : [`Discord: ${line}`];
+    },
+
+    locate,
+
     async start(parts) {
       const opened = await openSession({
         ...parts,
-        token,
-        apiUrl,
+        ...options,
         api,
         channels,
         people,
-        guilds,
-        bots,
         onServed: (found) => (served = found),
-        log,
       });
       session = opened;
       // Told to stop while it was connecting.
@@ -106,16 +93,16 @@ export function createDiscord({ token, apiUrl, guilds, bots, log }: DiscordOptio
       return posting.put(place, discordMessages(rendered), delivery);
     },
 
-    async open(named, text) {
-      const place = await channelIn(served, channels, named);
-      // What is said and pressed in a thread is about that thread: it never becomes another one's place.
-      if (place.isThread) throw refusedPlace(`${named} is a thread. Name a channel.`);
-      return keyOf(await connected(session).begin(place, text));
+    channelAt: async (name) => about(await openChannelIn(served, channels, name), channels, people),
+
+    async open(named, text, delivery) {
+      const place = await openChannelIn(served, channels, named);
+      return keyOf(await connected(session).begin(place, text, delivery));
     },
 
     async examine(kept) {
       const { examine } = await import("./examine.ts");
-      return examine(api, { configured: guilds, kept });
+      return examine(api, { configured: guilds, kept, shards });
     },
   };
 }
@@ -138,6 +125,21 @@ async function channelIn(
   if (isThere && found.id === channel)
     return { guild, channel, isThread: isThreadType(found.type) };
   throw refusedPlace(`${named} is in no Discord server that is served.`);
+}
+
+/** @throws BotError PLATFORM_REFUSED as `channelIn`, and for a thread: what is said and pressed there is about that thread alone */
+async function openChannelIn(...[served, channels, named]: Parameters<typeof channelIn>) {
+  const place = await channelIn(served, channels, named);
+  if (place.isThread) throw refusedPlace(`${named} is a thread. Name a channel.`);
+  return place;
+}
+
+async function about(place: Place, channels: Channels, people: People): Promise<OpenChannel> {
+  return {
+    name: await channels.name(place.channel),
+    isPublic: (await channels.audience(place)) === undefined,
+    has: async (account) => (await people.membership(account, keyOf(place))) === "member",
+  };
 }
 
 function refusedPlace(text: string): BotError {

@@ -1,6 +1,6 @@
 import { type APIMessage, Routes } from "discord.js";
 import type { Logger } from "pino";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 import { unreadWhileAway } from "../render/phrases.ts";
 import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
@@ -25,6 +25,8 @@ export interface BackfillParts {
   served: Served;
   queries: Pick<Queries, "recent" | "isPosted" | "beginnings">;
   say: Say;
+  /** The session that began brings the events of this server, or of direct messages. */
+  hears(guild: string | undefined): boolean;
   hear(event: unknown): void;
   /** A person wrote it; in a channel, to the bot. */
   isQuestion(message: unknown, isThread: boolean): boolean;
@@ -37,7 +39,7 @@ export interface BackfillParts {
  * journal already is left out; what is too old is said there, once. Never fails.
  */
 export async function backfill(parts: BackfillParts): Promise<void> {
-  const { connection, served, queries, log } = parts;
+  const { connection, served, queries, hears, log } = parts;
   const since = Date.now() - LOOK_BACK_MS;
   try {
     const recent = (await queries.recent("discord:", since)).flatMap((key) => {
@@ -47,7 +49,8 @@ export async function backfill(parts: BackfillParts): Promise<void> {
     const own = newestFirst(connection.ownThreads(), since);
     const threads = new Map([...own, ...recent].map((place) => [place.channel, place]));
     const channels = newestFirst(connection.textChannels(), since);
-    const isServed = ({ guild }: Place) => guild === undefined || served.has(guild);
+    const isServed = ({ guild }: Place) =>
+      hears(guild) && (guild === undefined || served.has(guild));
     for (const place of [...threads.values()].filter(isServed).slice(0, MAX_THREADS))
       await readAgain(parts, place, { since, isThread: true });
     for (const place of channels.filter(isServed).slice(0, MAX_CHANNELS))
@@ -82,7 +85,9 @@ async function readAgain(
         const post = `msg:${each.id}`;
         const at = isThread ? place : { guild, channel: each.id };
         // What begins a conversation stands in the first.
-        const own = beginnings.includes(post) ? at : conversationAt(at, post, beginnings);
+        const own = beginnings.includes(post)
+          ? at
+          : conversationAt(at, post, beginnings, each.referenced_message?.id);
         const message = { ...each, ...(guild !== undefined && { guild_id: guild }) };
         return {
           message,

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { Delivery, MessageRef } from "../view.ts";
 import { isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
 import type { Place } from "./place.ts";

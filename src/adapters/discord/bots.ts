@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Inbound } from "../adapter.ts";
+import type { Inbound } from "../inbox.ts";
 import { botRefused } from "../render/phrases.ts";
 import type { Bots } from "../shared/bots.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
@@ -25,7 +25,7 @@ export interface BotParts {
   log: Logger;
 }
 
-export function isBots({ author, webhook_id }: Pick<ReceivedMessage, "author" | "webhook_id">) {
+export function isFromBot({ author, webhook_id }: Pick<ReceivedMessage, "author" | "webhook_id">) {
   return author.bot === true || webhook_id !== undefined;
 }
 

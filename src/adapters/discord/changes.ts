@@ -1,7 +1,8 @@
 import type { Address } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Inbox, Queries } from "../adapter.ts";
-import { beginningsIn, conversationAt } from "./conversations.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
+import { beginningsIn, conversationsOf } from "./conversations.ts";
 import { readEdited, readRemoved, type ReceivedMessage } from "./payloads.ts";
 import { actorOf } from "./people.ts";
 import { keyOf } from "./place.ts";
@@ -13,7 +14,8 @@ export interface ChangeParts {
   served: Served;
   lanes: { add(lane: string, job: () => Promise<void>): boolean };
   textOf(said: ReceivedMessage): string;
-  addressOf(said: ReceivedMessage): Address;
+  /** Of a message of the thread. */
+  addressOf(said: ReceivedMessage, key: JournalKey): Promise<Address>;
   isWritten(said: ReceivedMessage): boolean;
 }
 
@@ -31,8 +33,10 @@ export function createChanges(parts: ChangeParts) {
     const post = `msg:${id}`;
     for (const each of [channel, id]) {
       const place = { guild, channel: each };
-      const key = keyOf(conversationAt(place, post, await beginningsIn(place, queries)));
-      if (await queries.isSaid(key, post)) return key;
+      const beginnings = await beginningsIn(place, queries);
+      if (beginnings.includes(post)) return undefined;
+      for (const own of conversationsOf(place, post, beginnings))
+        if (await queries.isSaid(keyOf(own), post)) return keyOf(own);
     }
     return undefined;
   }
@@ -46,7 +50,7 @@ export function createChanges(parts: ChangeParts) {
       if (key === undefined) return;
       const actor = actorOf(said.author, said.member?.nick);
       const of = `msg:${id}`;
-      const now = { text: parts.textOf(said), address: parts.addressOf(said) };
+      const now = { text: parts.textOf(said), address: await parts.addressOf(said, key) };
       await inbox.post(key, `${of}:edit:${at}`, { kind: "edited", actor, of, ...now });
     });
   }

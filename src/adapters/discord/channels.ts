@@ -93,6 +93,11 @@ export function createChannels(api: Api) {
       const parent = isThread(found) && found.parent_id ? await channel(found.parent_id) : found;
       return parent.name ? `#${parent.name}` : undefined;
     },
+    /** `@sre` */
+    async roleName(guildId: string, role: string): Promise<string | undefined> {
+      const found = (await guild(guildId)).roles.find(({ id }) => id === role);
+      return found && `@${found.name.replace(/^@/, "")}`;
+    },
     /** Undefined for a thread that is no post in a forum. */
     async forumPost(id: string): Promise<ForumPost | undefined> {
       const found = await channel(id);

@@ -164,6 +164,8 @@ function plain(value: unknown): unknown {
       each !== undefined &&
       each !== null &&
       each !== false &&
+      // The description of a message command comes back empty.
+      each !== "" &&
       !(Array.isArray(each) && each.length === 0),
   );
   return Object.fromEntries(said.map(([name, each]) => [name, plain(each)]));

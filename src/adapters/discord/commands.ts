@@ -1,6 +1,7 @@
 import { isBotError } from "../../core/errors.ts";
 import { suggest } from "../../core/suggest.ts";
-import { renderDetails } from "../render/card.ts";
+import type { OpenIncident } from "../overview.ts";
+import { renderDetails } from "../render/card-details.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { quoted, updateOf } from "../shared/about-message.ts";
 import { failed, notDone, unknownWord } from "../shared/phrases.ts";
@@ -12,8 +13,16 @@ import { accountOf } from "./place.ts";
 export interface CommandParts extends CompletionParts {
   /** Begins a thread with what somebody asks, named so, or goes on where they are; returns what they are told. */
   ask(given: Acted, text: string, name?: string): Promise<string>;
+  /** Writes it in the incident's own thread, and returns what they are told; undefined: they don't belong there. */
+  write: WriteInto;
   render(text: string): Promise<RenderedMessage>;
 }
+
+export type WriteInto = (
+  acted: Acted,
+  about: { incident: string; seen: readonly OpenIncident[] },
+  text: string,
+) => Promise<string | undefined>;
 
 /**
  * Takes `/wk`. What only reads is answered to that person alone; what asks or changes is written in a thread, for everybody to
@@ -43,10 +52,14 @@ export function createCommands(parts: CommandParts) {
     );
   }
 
-  /** Asks it about the incident, if it is one that they may see. */
+  /** Writes it into the incident's own thread, or asks it here, if it is one that they may see. */
   async function aboutIncident(given: Given, id: string, command: string): Promise<string> {
-    const ids = (await lookOut(given)).incidents.map((each) => each.id);
-    if (ids.includes(id)) return ask(given, command);
+    const { incidents: seen } = await lookOut(given);
+    const ids = seen.map((each) => each.id);
+    if (ids.includes(id)) {
+      const told = await parts.write(given, { incident: id, seen }, command);
+      return told ?? ask(given, command);
+    }
     return notDone(phrases.noSuchIncident(id, suggest(id, ids)));
   }
 

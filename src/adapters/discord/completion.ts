@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { memoize } from "../../core/memoize.ts";
 import { shortened } from "../../core/text.ts";
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
 import type { Overview } from "../overview.ts";
 import type { Outlook } from "../shared/outlook.ts";
 import type { Lines } from "../shared/outlook-lines.ts";

@@ -7,17 +7,20 @@ import {
   GatewayIntentBits as Intents,
   Options,
   Partials,
+  Status,
 } from "discord.js";
 import type { Logger } from "pino";
-import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
+import type { ChatParts } from "../adapter.ts";
 import { API_URL, REST_OPTIONS } from "./api.ts";
 import { platformError } from "./errors.ts";
 import { createQuietLog, type QuietLog } from "../shared/quiet-log.ts";
+import { createSessionTurns, shardOf, type Shards, showConnected } from "./shards.ts";
 import { ShieldedStrategy, shieldEvents } from "./shield.ts";
 import type { Guild } from "./tenants.ts";
+import { commandLine } from "../../core/installation.ts";
 
-/** Logging in waits so long for the gateway, also for one that is away and comes back. */
+/** Logging in waits so long for the next shard, also for a gateway that is away and comes back. */
 const LOGIN_MS = 30_000;
 
 /** Failed attempts, half a second apart, before one is logged: Discord asks for a new connection now and then. */
@@ -30,46 +33,77 @@ interface Listener {
   onMessage(event: unknown): void;
   /** A message is different now, or `isGone`: one, or several at once. */
   onChanged(event: unknown, isGone: boolean): void;
+  /** Somebody's reaction came or went. */
+  onReaction(event: unknown): void;
   onInteraction(event: unknown): void;
   onJoined(guild: Guild, owner: string): void;
-  /** A session has begun that is not an earlier one resumed: events before it may have been missed. */
-  onSession(): void;
+  /**
+   * A session has begun that is not an earlier one resumed: events of the servers for which `hears` is true, or of direct
+   * messages, may have been missed before it.
+   */
+  onSession(hears: (guild: string | undefined) => boolean): void;
 }
 
-export interface ConnectionParts {
+export interface ConnectionOptions {
+  /** The bot's. */
   token: string;
-  apiUrl: string | undefined;
-  bot: string;
+  /** Without the version and a slash at its end. Default: Discord's own. */
+  apiUrl?: string | undefined;
+  /** Those that this process connects. Default: all, as many as Discord recommends. */
+  shards?: Shards | undefined;
+  /** So far apart processes with shards of their own begin their sessions. Default 6 s. */
+  turnMs?: number | undefined;
   log: Logger;
 }
 
+type ConnectionParts = ConnectionOptions & Pick<ChatParts, "vault"> & { bot: string };
+
 /** The bot's connection to Discord's gateway, and what it has been told of servers and channels. */
-export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
+export function createConnection(parts: ConnectionParts) {
+  const { token, bot, shards, log } = parts;
   const quietly = createQuietLog(log);
-  const client = createClient(apiUrl, quietly);
+  let onProgress = () => {};
+  const client = createClient(parts, quietly, () => onProgress());
   shieldEvents(client, quietly);
-  const { channels, guilds } = client;
+  const { channels, guilds, ws } = client;
   const guildOf = (role: string) => guilds.cache.find(({ roles }) => roles.cache.has(role));
+
+  /** Until there was no progress for too long. @throws BotError PLATFORM_UNREACHABLE, and what the library throws */
+  async function logIn(): Promise<void> {
+    const { promise: silent, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const text = `Discord's gateway did not answer within ${LOGIN_MS / 1_000} s.`;
+      reject(new BotError("PLATFORM_UNREACHABLE", text));
+    }, LOGIN_MS);
+    onProgress = () => void timer.refresh();
+    try {
+      await Promise.race([client.login(token), silent]);
+    } finally {
+      onProgress = () => {};
+      clearTimeout(timer);
+    }
+  }
 
   /** Resolves once events arrive; from then on it reconnects by itself. @throws BotError PLATFORM_REFUSED, PLATFORM_UNREACHABLE */
   async function open(listener: Listener): Promise<void> {
     let closed: number | undefined;
     let isUp = false;
     listen(client, listener, log);
-    client.on(Events.ShardDisconnect, ({ code }) => {
+    client.on(Events.ShardReady, () => onProgress());
+    client.on(Events.ShardDisconnect, ({ code }, shard) => {
       closed = code;
       if (isUp)
-        log.error({ err: closeReason(code), code }, "Discord ended the connection for good");
+        log.error(
+          { err: closeReason(code, shards), code, shard },
+          "Discord ended the connection for good",
+        );
     });
     try {
-      await atMost(LOGIN_MS, client.login(token), () => {
-        const text = `Discord's gateway did not answer within ${LOGIN_MS / 1_000} s.`;
-        throw new BotError("PLATFORM_UNREACHABLE", text);
-      });
+      await logIn();
       isUp = true;
     } catch (error) {
       await end(client);
-      if (closed !== undefined) throw closeReason(closed, error);
+      if (closed !== undefined) throw closeReason(closed, shards, error);
       throw platformError(error, "the bot's login at the gateway");
     }
   }
@@ -77,6 +111,9 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
   return {
     open,
     close: () => end(client),
+    /** Which of this process's shards are connected, for people. Undefined where it is to connect all. */
+    about: () =>
+      shards && showConnected(shards, (id) => ws.shards.get(id)?.status === Status.Ready),
     /** The kind of channel; undefined for one that it has not told of, such as a thread that was archived. */
     kindOf: (id: string): number | undefined => channels.cache.get(id)?.type,
     isOwnThread(id: string): boolean {
@@ -90,8 +127,6 @@ export function createConnection({ token, apiUrl, bot, log }: ConnectionParts) {
       const found = channels.cache.get(id);
       return found !== undefined && "name" in found ? (found.name ?? undefined) : undefined;
     },
-    /** The server that has this role. */
-    guildOfRole: (role: string) => guildOf(role)?.id,
     /** The bot's own threads that are not archived, with the newest message of each. */
     ownThreads: () =>
       [...channels.cache.values()].flatMap((found) =>
@@ -118,6 +153,8 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   client.ws.on(Dispatch.MessageUpdate, (event: unknown) => listener.onChanged(event, false));
   client.ws.on(Dispatch.MessageDelete, (event: unknown) => listener.onChanged(event, true));
   client.ws.on(Dispatch.MessageDeleteBulk, (event: unknown) => listener.onChanged(event, true));
+  client.ws.on(Dispatch.MessageReactionAdd, (event: unknown) => listener.onReaction(event));
+  client.ws.on(Dispatch.MessageReactionRemove, (event: unknown) => listener.onReaction(event));
   client.ws.on(Dispatch.InteractionCreate, (event: unknown) => listener.onInteraction(event));
   client.on(Events.GuildCreate, ({ id, name, ownerId }) =>
     listener.onJoined({ id, name }, ownerId),
@@ -127,9 +164,10 @@ function listen(client: Client, listener: Listener, log: Logger): void {
     if (attempts >= NOTABLE_ATTEMPTS) log.info("connected to Discord again");
     attempts = 0;
   };
-  client.on(Events.ShardReady, () => {
+  client.on(Events.ShardReady, (shard) => {
     isBack();
-    listener.onSession();
+    const { shardCount = 1 } = client.options;
+    listener.onSession((guild) => shardOf(guild, shardCount) === shard);
   });
   client.on(Events.ShardResume, isBack);
   client.on(Events.ShardReconnecting, () => {
@@ -141,17 +179,36 @@ function listen(client: Client, listener: Listener, log: Logger): void {
   client.on(Events.Error, (error) => log.warn({ err: error }, "the library had an error"));
 }
 
-function createClient(apiUrl: string | undefined, quietly: QuietLog): Client {
+function createClient(
+  { apiUrl, shards, vault, turnMs, log }: ConnectionParts,
+  quietly: QuietLog,
+  onWait: () => void,
+): Client {
   return new Client({
     intents: [
       Intents.Guilds,
       Intents.GuildMessages,
       Intents.MessageContent,
       Intents.DirectMessages,
+      Intents.GuildMessageReactions,
+      Intents.DirectMessageReactions,
     ],
     partials: [Partials.Channel],
-    shards: "auto",
-    ws: { buildStrategy: (manager) => new ShieldedStrategy(manager, quietly) },
+    ...(shards === undefined
+      ? { shards: "auto" }
+      : { shards: [...shards.ids], shardCount: shards.count }),
+    ws: {
+      buildStrategy: (manager) => new ShieldedStrategy(manager, quietly),
+      // The library's own knows of one process.
+      ...(shards !== undefined &&
+        vault !== undefined && {
+          async buildIdentifyThrottler(manager) {
+            const { session_start_limit: limit } = await manager.fetchGatewayInformation();
+            const concurrency = limit.max_concurrency;
+            return createSessionTurns({ vault, concurrency, onWait, log, turnMs });
+          },
+        }),
+    },
     allowedMentions: { parse: [], repliedUser: false },
     rest: { ...REST_OPTIONS, api: apiUrl ?? API_URL },
     makeCache: Options.cacheWithLimits({
@@ -197,8 +254,17 @@ const REFUSALS: Readonly<Partial<Record<number, string>>> = {
     'the privileged intent MessageContent is off; switch on "Message Content Intent" (Bot, Privileged Gateway Intents) at discord.com/developers/applications.',
 };
 
-function closeReason(code: number, cause?: unknown): BotError {
-  const why = REFUSALS[code] ?? "it does not say why; look for a newer version of Watchkeeper.";
+/** Where the number of shards is set: starting again would change nothing. */
+const REFUSALS_OF_SET: typeof REFUSALS = {
+  [Close.InvalidShard]: "it does not know one of these shards; see DISCORD_SHARDS.",
+  [Close.ShardingRequired]: `the bot is in too many servers for so few shards; \`${commandLine("doctor")}\` says how many Discord recommends. Set that many in DISCORD_SHARDS of every process.`,
+};
+
+function closeReason(code: number, shards: Shards | undefined, cause?: unknown): BotError {
+  const why =
+    (shards && REFUSALS_OF_SET[code]) ??
+    REFUSALS[code] ??
+    "it does not say why; look for a newer version of Watchkeeper.";
   const text = `Discord's gateway closed the connection (${code}): ${why}`;
   return new BotError("PLATFORM_REFUSED", text, { cause });
 }

@@ -1,10 +1,13 @@
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 import { keyOf, type Place } from "./place.ts";
 
 /*
  * The conversations of a direct message. "new" begins the next one and is itself in the journal of the first, so that this one
  * journal says, to every process, where each begins.
  */
+
+/** Of the conversations of a direct message, those in which an edited reply is looked for. */
+const MAX_LOOKED_AT = 10;
 
 type Conversation = Pick<Place, "since">;
 
@@ -26,11 +29,30 @@ export async function beginningsIn(
   return place.guild === undefined ? queries.beginnings(keyOf(firstOf(place))) : [];
 }
 
-/** Where a post belongs, by the time in its id, whenever it arrives. */
-export function conversationAt(place: Place, post: string, beginnings: readonly string[]): Place {
-  const before = beginnings.map(idOf).filter((id) => id <= idOf(post));
+/**
+ * Where a post belongs, by the time in its id, whenever it arrives. `replied`: the message that it replies to, which may be of an
+ * earlier conversation; one that was posted later than a "new" counts as of the newer.
+ */
+export function conversationAt(
+  place: Place,
+  post: string,
+  beginnings: readonly string[],
+  replied?: string,
+): Place {
+  const at = replied === undefined ? idOf(post) : BigInt(replied);
+  const before = beginnings.map(idOf).filter((id) => id <= at);
   const since = before.reduce((newest, id) => (id > newest ? id : newest), 0n);
   return { ...firstOf(place), ...(since > 0n && { since: String(since) }) };
+}
+
+/** Where a post may stand that says no longer what it replied to, the likeliest first. */
+export function conversationsOf(
+  place: Place,
+  post: string,
+  beginnings: readonly string[],
+): Place[] {
+  const until = beginnings.filter((each) => idOf(each) <= idOf(post)).slice(-MAX_LOOKED_AT);
+  return [...until.toReversed().map((each) => conversationAt(place, each, [each])), firstOf(place)];
 }
 
 /** Of `msg:<message>`, or `msg:<interaction>:on:<message>`. */

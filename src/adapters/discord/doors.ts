@@ -2,16 +2,17 @@ import { PermissionFlagsBits as Bits } from "discord.js";
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import { headOf } from "../../core/text.ts";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 import type { Overview } from "../overview.ts";
 import { renderText } from "../render/message.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
+import { DOOR, incidentOfTheirs } from "../shared/incident-door.ts";
 import { createOutlook } from "../shared/outlook.ts";
 import { linesOf } from "../shared/outlook-lines.ts";
-import { ASKED } from "../shared/phrases.ts";
+import { ASKED, writtenInto } from "../shared/phrases.ts";
 import type { Begin } from "./begin.ts";
 import { type Channels, isThreadType, missingAmong } from "./channels.ts";
-import { createCommands } from "./commands.ts";
+import { createCommands, type WriteInto } from "./commands.ts";
 import { createCompletion } from "./completion.ts";
 import { wordsIn } from "./earlier.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
@@ -20,7 +21,7 @@ import type { Messages } from "./messages.ts";
 import type { Acted } from "./payloads.ts";
 import { actorOf, type DiscordPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
-import { addressOf, linkOf, type Place, tryPlace } from "./place.ts";
+import { accountOf, addressOf, linkOf, type Place, tryPlace } from "./place.ts";
 import type { Served } from "./tenants.ts";
 import { threadName } from "./text.ts";
 import { type OpenThread, openThreadFor } from "./threads.ts";
@@ -80,17 +81,6 @@ export function createDoors(parts: DoorParts) {
     return outlook(account, await channels.audience(place));
   }
 
-  /** As for a mention: they may write there, and so may the bot. @throws BotError */
-  function checkMayWrite({ place, channelType, may, app_permissions: own }: Acted): void {
-    if (place.guild === undefined) return;
-    const isThread = channelType !== undefined && isThreadType(channelType);
-    const needed = isThread ? Bits.SendMessagesInThreads : Bits.SendMessages;
-    const refuse = (why: string) => new BotError("PLATFORM_REFUSED", why);
-    if (may !== undefined && (may & needed) === 0n) throw refuse(phrases.CANT_WRITE);
-    const missing = own === undefined || isThread ? [] : missingAmong(own);
-    if (missing.length > 0) throw refuse(phrases.lacksPermissions(missing));
-  }
-
   function say(acted: Acted, place: Place, id: string, text: string): Promise<boolean> {
     const actor = actorOf(acted.user, acted.nick);
     return parts.record(place, id, { kind: "text", actor, text });
@@ -116,6 +106,15 @@ export function createDoors(parts: DoorParts) {
     return place.channel === acted.place.channel ? phrases.ASKED_HERE : ASKED;
   }
 
+  const write: WriteInto = async (acted, { incident, seen }, text) => {
+    const account = accountOf(acted.user.id);
+    const found = await incidentOfTheirs({ account, incident, seen }, people, tryPlace);
+    if (found === undefined) return undefined;
+    checkMayWrite(acted);
+    if (!(await say(acted, found.place, DOOR + acted.id, text))) return phrases.ASKED_LATER;
+    return writtenInto(incident, linkOf(found.place));
+  };
+
   /** `seen`: the message, which the thread is named after. */
   async function threadOf(acted: Acted, message: string, seen: unknown): Promise<Place> {
     checkMayWrite(acted);
@@ -126,12 +125,23 @@ export function createDoors(parts: DoorParts) {
     return openThreadFor(openThread, { guild, channel, message, kind, name });
   }
 
-  const shared = { ...parts, lookOut, lines, ask, threadOf, render };
+  const shared = { ...parts, lookOut, lines, ask, write, threadOf, render };
   return {
     commands: createCommands(shared),
     completion: createCompletion(shared),
     messageCommands: createMessageCommands({ ...shared, say }),
   };
+}
+
+/** As for a mention: they may write there, and so may the bot. @throws BotError */
+function checkMayWrite({ place, channelType, may, app_permissions: own }: Acted): void {
+  if (place.guild === undefined) return;
+  const isThread = channelType !== undefined && isThreadType(channelType);
+  const needed = isThread ? Bits.SendMessagesInThreads : Bits.SendMessages;
+  const refuse = (why: string) => new BotError("PLATFORM_REFUSED", why);
+  if (may !== undefined && (may & needed) === 0n) throw refuse(phrases.CANT_WRITE);
+  const missing = own === undefined || isThread ? [] : missingAmong(own);
+  if (missing.length > 0) throw refuse(phrases.lacksPermissions(missing));
 }
 
 export type Doors = ReturnType<typeof createDoors>;

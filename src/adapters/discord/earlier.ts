@@ -1,41 +1,29 @@
 import { MessageType, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import * as z from "zod";
-import { isRecord } from "../../core/json.ts";
-import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
-import { newestOf, readEarlier } from "../shared/earlier.ts";
+import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../view.ts";
+import { carriedBy, newestOf, readEarlier } from "../shared/earlier.ts";
 import { withoutNulls } from "../shared/payload.ts";
 import { answerWithin, type Api } from "./api.ts";
 import type { Channels, ForumPost } from "./channels.ts";
 import { isCode } from "./errors.ts";
-import { attachment, user } from "./payloads.ts";
+import { user } from "./payloads.ts";
 import { nameIn } from "./people.ts";
 import { accountOf, type Place, timeOf } from "./place.ts";
+import { content, joined, wordsOf, wordsOfForwarded } from "./read-content.ts";
 import { type Names, readDiscordText } from "./text.ts";
 
-/** Components nest a few levels; a payload that somebody made up may have any number. */
-const MAX_DEPTH = 12;
-
-/** The parts of a message that say something. */
-const content = z.object({
-  content: z.string().default("").catch(""),
-  embeds: z.array(z.unknown()).default([]).catch([]),
-  components: z.unknown().optional(),
-  attachments: z.array(attachment).default([]).catch([]),
-});
 const id = z.string().regex(/^\d{1,20}$/);
 const single = content.extend({
   id,
   type: z.number().default(0),
   webhook_id: z.string().optional(),
   author: user,
-  mentions: z.array(user).default([]).catch([]),
   message_snapshots: z
     .array(z.object({ message: content }))
     .default([])
     .catch([]),
 });
 const shown = single.extend({ referenced_message: single.optional().catch(undefined) });
-type Content = z.infer<typeof content>;
 type Single = z.infer<typeof single>;
 type Shown = z.infer<typeof shown>;
 
@@ -48,6 +36,9 @@ const SPOKEN: ReadonlySet<number> = new Set([
 
 /** Says which message a thread began with, by holding it. */
 const STARTER: number = MessageType.ThreadStarterMessage;
+
+/** Of a direct message's last lines. */
+const MAX_FORWARDS = 10;
 
 export interface EarlierParts {
   api: Api;
@@ -101,6 +92,25 @@ export function createEarlier(place: Place, parts: EarlierParts) {
       if (answer.length === 0 && first.length === 0) return { why: NO_HISTORY };
       return kept.length < above.length ? { older: true } : undefined;
     });
+}
+
+/** In a direct message all is told already but what it forwards; without that it is answered as well as can be. */
+export function createForwarded({ channel }: Place, parts: EarlierParts) {
+  return async (before: string, after?: string): Promise<Earlier> => {
+    const { asked = "" } = readPost(before) ?? {};
+    const oldest = after === undefined ? undefined : readPost(after)?.asked;
+    const { messages } = await readEarlier("Discord", explain, async (found, left) => {
+      const query = { before: String(BigInt(asked) + 1n), limit: MAX_FORWARDS };
+      const request = parts.api.ask<unknown[]>("get", Routes.channelMessages(channel), { query });
+      const answer = await answerWithin(left(), request, "Discord");
+      const isNew = ({ id: own }: Shown) =>
+        own === asked || (oldest !== undefined && BigInt(own) > BigInt(oldest));
+      const own = answer.toReversed().flatMap(readShown).filter(isNew);
+      found.push(...own.flatMap((each) => messageOf(each, asked, parts)));
+      return undefined;
+    });
+    return { messages: carriedBy(messages) };
+  };
 }
 
 const NO_HISTORY = "I need the permission Read Message History";
@@ -179,63 +189,23 @@ function messageOf(
   const { author, webhook_id, type, mentions, message_snapshots } = each;
   const isOurs = author.id === parts.bot && webhook_id === undefined;
   if (isOurs || !SPOKEN.has(type)) return [];
-  const names = new Map(mentions.map((mention) => [mention.id, nameIn(mention, undefined)]));
+  const named = [mentions, ...message_snapshots.map(({ message }) => message.mentions)].flat();
+  const names = new Map(named.map((mention) => [mention.id, nameIn(mention, undefined)]));
   const read = (text: string) =>
     readDiscordText(text, { bot: parts.bot, user: (of) => names.get(of), ...parts.heard });
-  const forwarded = message_snapshots.map(({ message }) => read(wordsOf(message)));
+  const forwarded = message_snapshots.map(({ message }) => read(wordsOfForwarded(message)));
   const base = { id: `msg:${each.id}`, at: timeOf(each.id), name: nameIn(author, undefined) };
   const files = each.attachments.map(({ filename }) => filename);
-  const named = files.length > 0 ? { ...base, files } : base;
+  const withFiles = files.length > 0 ? { ...base, files } : base;
   if (author.bot === true || webhook_id !== undefined) {
-    return [{ ...named, account: undefined, text: joined(read(wordsOf(each)), ...forwarded) }];
+    return [{ ...withFiles, account: undefined, text: joined(read(wordsOf(each)), ...forwarded) }];
   }
   const attached = joined(read(wordsOf({ ...each, content: "" })), ...forwarded);
   const text = each.id === asked ? "" : read(each.content);
   // The question itself is told as what it is; what it forwards is not its author's word.
   if (each.id === asked && attached === "") return [];
   const account = accountOf(author.id);
-  return [{ ...named, account, text, ...(attached !== "" && { attached }) }];
-}
-
-/** What a message says, with its embeds and components. */
-function wordsOf({ content: text, embeds, components }: Content): string {
-  const lines: string[] = [];
-  collect(components, lines, 0);
-  return joined(text, ...embeds.map(wordsOfEmbed), ...lines);
-}
-
-function wordsOfEmbed(embed: unknown): string {
-  if (!isRecord(embed)) return "";
-  const { title, description, fields, author, footer } = embed;
-  const rows = Array.isArray(fields)
-    ? fields.map((field: unknown) =>
-        isRecord(field) ? `${stringOf(field["name"])}: ${stringOf(field["value"])}` : "",
-      )
-    : [];
-  const by = isRecord(author) ? stringOf(author["name"]) : "";
-  const below = isRecord(footer) ? stringOf(footer["text"]) : "";
-  return joined(by, stringOf(title), stringOf(description), ...rows, below);
-}
-
-/** The texts of components; labels of what can be pressed are none. */
-function collect(value: unknown, lines: string[], depth: number): void {
-  if (depth > MAX_DEPTH) return;
-  if (Array.isArray(value)) {
-    for (const each of value) collect(each, lines, depth + 1);
-    return;
-  }
-  if (!isRecord(value)) return;
-  const text = stringOf(value["content"]);
-  if (text !== "") lines.push(text);
-  collect(value["components"], lines, depth + 1);
-}
-
-function stringOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function joined(...texts: string[]): string {
-  return texts.filter((text) => text.trim() !== "" && text !== ": ").join("\n");
+  return [{ ...withFiles, account, text, ...(attached !== "" && { attached }) }];
 }
 
 function explain(error: unknown): string | undefined {

@@ -14,7 +14,7 @@ import {
 import { splitBlocks } from "../render/split.ts";
 import { inCodeBlock } from "../../core/edit.ts";
 import type { ShownImage } from "../shared/view.ts";
-import { type Button, ratingButtons } from "../render/buttons.ts";
+import { type Button, feedbackButtons } from "../render/buttons.ts";
 import { tryRole, tryUser } from "./place.ts";
 
 export interface DiscordMessage {
@@ -56,7 +56,7 @@ export function discordMessages({
   summary,
   mentions = [],
   whole,
-  rates,
+  feedbackOn,
 }: RenderedMessage): DiscordMessage[] {
   const { line, allowed } = mentionsOf(mentions);
   const messages = discordPages(blocks, line.length);
@@ -69,7 +69,7 @@ export function discordMessages({
     const below = [
       ...(file === undefined ? [] : [file.component]),
       ...rowsOf([...buttons, ...folds]),
-      ...(rates === undefined ? [] : rowsOf(ratingButtons(rates))),
+      ...(feedbackOn === undefined ? [] : rowsOf(feedbackButtons(feedbackOn))),
     ];
     return {
       flags: COMPONENTS_V2,
@@ -273,9 +273,9 @@ function lineOf(inlines: readonly Inline[]): string {
 }
 
 function spanOf(inline: Inline, atStart: boolean): string {
-  const { text, url, at, code, strong, em, strike } = inline;
+  const { text, url, label, at, code, strong, em, strike } = inline;
   if (at !== undefined) return timeOf(at, text);
-  if (url !== undefined) return `<${url}>`;
+  if (url !== undefined) return label === undefined ? `<${url}>` : `[${label}](<${url}>)`;
   if (code) return codeSpan(text);
   const stars = (strong ? "**" : "") + (em ? "*" : "");
   const waves = strike ? "~~" : "";

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { MessageFlags, Routes } from "discord.js";
 import { isBotError } from "../../core/errors.ts";
 import { memoize } from "../../core/memoize.ts";
-import type { MessageRef } from "../adapter.ts";
+import type { MessageRef } from "../view.ts";
 import type { Pace } from "../shared/pace.ts";
 import type { Api } from "./api.ts";
 import type { DiscordMessage } from "./encode.ts";

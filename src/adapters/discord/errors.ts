@@ -1,8 +1,8 @@
 import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes as Code } from "discord.js";
 import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
+import { commandLine } from "../../core/installation.ts";
 
-const INVITE =
-  "`npm start -s -- doctor` prints the invite link with every permission that is needed";
+const INVITE = `\`${commandLine("doctor")}\` prints the invite link with every permission that is needed`;
 
 /**
  * Discord's codes that mean "not like this", and what to do. A code that is missing here is shown in Discord's own words.

@@ -10,6 +10,7 @@ import type { PlatformFinding as Finding } from "../adapter.ts";
 import type { Api } from "./api.ts";
 import { NEEDED_BITS } from "./channels.ts";
 import { outdatedCommands } from "./command-definitions.ts";
+import { shardOf, type Shards, showShards } from "./shards.ts";
 import { type Guild, guildOf, IF_NOT_YOURS, listGuilds, severalText } from "./tenants.ts";
 
 const GATEWAY_MS = 5_000;
@@ -21,6 +22,8 @@ interface Serving {
   configured: readonly string[] | undefined;
   /** What the store has of it. */
   kept: string | undefined;
+  /** Those of this process. */
+  shards: Shards | undefined;
 }
 
 /** What Discord says of the token, the application and its settings. @throws BotError what `Api.ask` throws */
@@ -33,7 +36,7 @@ export async function examine(api: Api, serving: Serving): Promise<Finding[]> {
   const hasMembers = has(flags, Flags.GatewayGuildMembers | Flags.GatewayGuildMembersLimited);
   return [
     { ok: true, text: `The token is ${user.username}'s (application ${id}).` },
-    await examineGateway(api),
+    ...(await examineGateway(api, serving.shards)),
     hasContent
       ? { ok: true, text: "Message Content Intent is on." }
       : {
@@ -60,7 +63,7 @@ type Public = Pick<APIApplication, "bot_public">;
 
 function examineGuilds(
   guilds: readonly Guild[],
-  { configured, kept }: Serving,
+  { configured, kept, shards }: Serving,
   application: Public,
 ): Finding[] {
   const ids = configured ?? (kept === undefined ? undefined : [guildOf(kept)]);
@@ -81,7 +84,22 @@ function examineGuilds(
     ...(missing.length === 0
       ? []
       : [{ ok: false, text: `It is not in ${missing.join(", ")}, which it is to serve.` }]),
+    ...examineShards(served, shards),
   ];
+}
+
+/** Servers that only another process hears. */
+function examineShards(served: readonly Guild[], shards: Shards | undefined): Finding[] {
+  if (shards === undefined) return [];
+  const { ids, count } = shards;
+  const elsewhere = served
+    .map(({ id, name }) => ({ name, shard: shardOf(id, count) }))
+    .filter(({ shard }) => !ids.includes(shard));
+  const own = `This process connects ${showShards(shards)}`;
+  if (elsewhere.length === 0)
+    return [{ ok: true, text: `${own}, which all these servers are on.` }];
+  const named = elsewhere.map(({ name, shard }) => `${name} (shard ${shard})`).join(", ");
+  return [{ ok: true, text: `${own}; another one has to connect those of ${named}.` }];
 }
 
 async function examineCommands(api: Api, application: string): Promise<Finding> {
@@ -117,17 +135,24 @@ function inviteLink(application: string): string {
   return `https://discord.com/oauth2/authorize?${query.toString()}`;
 }
 
-async function examineGateway(api: Api): Promise<Finding> {
-  const { url, session_start_limit } = await api.ask<APIGatewayBotInfo>("get", Routes.gatewayBot());
+async function examineGateway(api: Api, own: Shards | undefined): Promise<Finding[]> {
+  const route = Routes.gatewayBot();
+  const { url, shards, session_start_limit } = await api.ask<APIGatewayBotInfo>("get", route);
   const { remaining, total } = session_start_limit;
   try {
     await openSocket(url);
   } catch (error) {
     const text = `The gateway ${url} cannot be reached (${messageOf(error)}); outgoing WebSocket connections are needed.`;
-    return { ok: false, text };
+    return [{ ok: false, text }];
   }
   const left = `${remaining} of ${total} new sessions are left today.`;
-  return { ok: remaining > 0, text: `The gateway answers; ${left}` };
+  const few = `Discord recommends ${shards} shards, and DISCORD_SHARDS has ${own?.count}.`;
+  return [
+    { ok: remaining > 0, text: `The gateway answers; ${left}` },
+    ...(own !== undefined && own.count < shards
+      ? [{ ok: true, weak: true as const, text: few }]
+      : []),
+  ];
 }
 
 /** Resolves when the server has taken a connection, which is closed again. */

@@ -1,7 +1,8 @@
 import { InteractionType, MessageFlags } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { Inbox, Queries } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import { NOT_RECORDED } from "../render/phrases.ts";
 import type { Block } from "../render/rich-text.ts";
 import { type ClickOrStop, handleButton, handleForm } from "../shared/buttons.ts";
@@ -85,7 +86,7 @@ export function createInteractions(parts: InteractionParts) {
           : replies.show(pressed, message));
       },
       sendFile: (file) => replies.sendFile(pressed, file),
-      async rate(said, then) {
+      async noteFeedback(said, then) {
         if (await keep(pressed, said)) await then();
       },
       openForm: (opened) => replies.form(pressed, modalOf(opened)),

@@ -13,6 +13,7 @@ import {
 } from "../shared/about-message.ts";
 import { failed, INVESTIGATING, NO_INCIDENT } from "../shared/phrases.ts";
 import { answerWithin } from "./api.ts";
+import type { WriteInto } from "./commands.ts";
 import { INVESTIGATE } from "./command-definitions.ts";
 import type { LookOutIn } from "./completion.ts";
 import { writtenIn } from "./forms.ts";
@@ -37,6 +38,7 @@ export interface MessageCommandParts {
   threadOf(acted: Acted, message: string, seen: unknown): Promise<Place>;
   /** Writes it in the thread in their name, once for each id. False: later, when the store is back. */
   say(acted: Acted, place: Place, id: string, text: string): Promise<boolean>;
+  write: WriteInto;
   render(text: string): Promise<RenderedMessage>;
   log: Logger;
 }
@@ -65,8 +67,11 @@ export function createMessageCommands(parts: MessageCommandParts) {
   /** `seen`: the message, as far as it is known. */
   async function note(acted: Acted, message: string, incident: string, seen?: unknown) {
     const link = linkOf(acted.place, message);
-    const place = await threadOf(acted, message, seen);
     const text = updateOf(incident, noteOf(timeOf(message), link));
+    const { incidents } = await lookOut(accountOf(acted.user.id), acted.place);
+    const told = await parts.write(acted, { incident, seen: incidents }, text);
+    if (told !== undefined) return told;
+    const place = await threadOf(acted, message, seen);
     return (await say(acted, place, acted.id, text))
       ? phrases.addedTo(incident)
       : phrases.ASKED_LATER;

@@ -3,15 +3,20 @@ import { MessageType } from "discord.js";
 import type { Logger } from "pino";
 import type { Address } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
-import type { Inbound, Inbox, Queries } from "../adapter.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Inbound, Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import type { Bots } from "../shared/bots.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import type { Connection } from "./connection.ts";
+import type { Api } from "./api.ts";
 import { type Channels, isThreadType } from "./channels.ts";
 import { beginningsIn, conversationAt, isNew } from "./conversations.ts";
 import { attachedFile } from "./files.ts";
 import { createChanges } from "./changes.ts";
-import { createBotTaker, isBots, outputOf } from "./bots.ts";
+import { createReactions } from "./reactions.ts";
+import { createBotTaker, isFromBot, outputOf } from "./bots.ts";
+import { wordsIn } from "./earlier.ts";
 import { createRetryQueue } from "./retry-queue.ts";
 import { readMessage, type ReceivedMessage } from "./payloads.ts";
 import { actorOf, type DiscordPeople, nameIn } from "./people.ts";
@@ -19,6 +24,7 @@ import { accountOf, keyOf, type Place } from "./place.ts";
 import { NOT_SERVED, UNRECORDED } from "./phrases.ts";
 import type { Posting } from "./posting.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
+import { FORWARDED } from "../shared/phrases.ts";
 import { addressOf } from "../shared/spoken-to.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Say } from "./say.ts";
@@ -37,6 +43,7 @@ type Heard = Pick<Connection, "role" | "channel" | "kindOf" | "isOwnThread" | "i
 
 export interface MessageParts {
   bot: string;
+  api: Api;
   channels: Channels;
   posting: Posting;
   openThread: OpenThread;
@@ -50,7 +57,7 @@ export interface MessageParts {
   /** What the gateway has said about roles and channels so far. */
   heard: Heard;
   served: Served;
-  people: Pick<DiscordPeople, "membership">;
+  people: Pick<DiscordPeople, "membership" | "nameOf">;
   bots: Bots;
   log: Logger;
   quietly: QuietLog;
@@ -61,7 +68,9 @@ type Text = Extract<Inbound, { kind: "text" }>;
 /** Where a message belongs, undefined if it is not for the bot; and what it says, undefined if that is nothing. */
 interface Taken {
   placeOf(): Promise<Place | undefined>;
-  read(): Promise<Text | undefined>;
+  read(key: JournalKey): Promise<Text | undefined>;
+  /** The message that it replies to. */
+  replied?: string | undefined;
 }
 
 /** Takes what people write. Discord sends a message only once, so it waits here until it is recorded. */
@@ -76,7 +85,6 @@ export function createMessages(parts: MessageParts) {
   });
 
   const taking = createJobs(parts);
-
   const takeBot = createBotTaker({
     ...parts,
     kindOf: (said) => kindIn(said, heard),
@@ -95,15 +103,15 @@ export function createMessages(parts: MessageParts) {
       ...parts,
       lanes,
       textOf: (said) => reader.text(own(said)),
-      addressOf: (said) => readAddress(own(said), bot),
+      addressOf: (said, key) => reader.address(own(said), key),
       isWritten,
     }),
+    ...createReactions({ ...parts, lanes }),
     /** A person wrote something; in a channel, to the bot. */
     isQuestion(event: unknown, isThread: boolean): boolean {
       const said = readMessage(event);
       if (said === undefined || !isWritten(said)) return false;
-      const isEmpty = said.content === "" && said.attachments.length === 0;
-      return mentions(own(said).mentions, bot) || (isThread && !isEmpty);
+      return mentions(own(said).mentions, bot) || (isThread && !isBlank(said, said.content));
     },
     /** Takes a message event; drops those that are not for the bot. */
     hear(event: unknown): void {
@@ -113,7 +121,7 @@ export function createMessages(parts: MessageParts) {
       const said = own(found);
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
-      if (isBots(said)) return takeBot(event, said);
+      if (isFromBot(said)) return takeBot(event, said);
       if (!isWritten(said)) return;
       if (guild !== undefined && !served.has(guild)) {
         return quietly("a message from a server that is not served was refused", guild);
@@ -124,8 +132,9 @@ export function createMessages(parts: MessageParts) {
       if (!isAddressed && !isOpen) return;
       // A thread's messages are taken in order, the one that it begins with first.
       const lane = isOpen ? channel : id;
-      const taken = { placeOf: () => placeOf(said), read: () => reader.read(said) };
-      if (lanes.add(lane, taking(id, taken))) return;
+      const read = (key: JournalKey) => reader.read(said, key);
+      const replied = said.referenced_message?.id;
+      if (lanes.add(lane, taking(id, { placeOf: () => placeOf(said), read, replied }))) return;
       log.error({ channel, message: id }, "a message was dropped: too many wait for the store");
     },
     /**
@@ -157,7 +166,7 @@ export function createMessages(parts: MessageParts) {
 
 /** Makes the job that records one message; it can be run again while the store is away. */
 function createJobs({ inbox, say, queries, posting, isThanks, onThanks, log }: MessageParts) {
-  return (id: string, { placeOf, read }: Taken): (() => Promise<void>) => {
+  return (id: string, { placeOf, read, replied }: Taken): (() => Promise<void>) => {
     let place: Place | undefined;
     let hasFailed = false;
     let notice: string | undefined;
@@ -167,12 +176,15 @@ function createJobs({ inbox, say, queries, posting, isThanks, onThanks, log }: M
       let key = keyOf(place);
       // Files are downloaded only when the store answers again, so that they do not wait in memory.
       if (hasFailed) await queries.isKnown(key);
-      const text = await read();
+      const text = await read(key);
       if (text === undefined) return;
       const post = `msg:${id}`;
       try {
         const begins = isNew(place, text.text);
-        if (!begins) key = keyOf(conversationAt(place, post, await beginningsIn(place, queries)));
+        if (!begins) {
+          const beginnings = await beginningsIn(place, queries);
+          key = keyOf(conversationAt(place, post, beginnings, replied));
+        }
         await inbox.post(key, post, begins ? { ...text, begins } : text);
         if (place.guild === undefined && isThanks(text.text)) onThanks(place, id);
       } catch (error) {
@@ -203,20 +215,32 @@ function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): nu
 }
 
 function isWritten({ author, webhook_id, type }: ReceivedMessage): boolean {
-  return !isBots({ author, webhook_id }) && WRITTEN.has(type);
+  return !isFromBot({ author, webhook_id }) && WRITTEN.has(type);
 }
 
-function readAddress(said: ReceivedMessage, bot: string): Address {
+/** Neither words, nor a file, nor a forwarded message. */
+function isBlank({ attachments, message_snapshots }: ReceivedMessage, text: string): boolean {
+  return text === "" && attachments.length === 0 && message_snapshots.length === 0;
+}
+
+/** `quoted`: whose words the message that it replies to quotes, of another place of the thread. */
+function readAddress(said: ReceivedMessage, bot: string, quoted: string | undefined): Address {
   const { content, mentions: people, guild_id: guild, author, referenced_message: above } = said;
-  const isToBot = mentions(people, bot) || above?.author.id === bot;
   const others = othersIn(content, bot);
+  const direct = guild === undefined;
+  if (quoted !== undefined) {
+    // A reply mentions whom it replies to, here the bot: only what was typed tells.
+    const isToBot = new RegExp(`<@!?${bot}>`).test(content);
+    return addressOf({ bot: isToBot, direct }, [{ account: quoted, at: "reply" }, ...others]);
+  }
+  const isToBot = mentions(people, bot) || above?.author.id === bot;
   const to = above?.author;
   const isToPerson = to !== undefined && to.bot !== true && to.id !== author.id && to.id !== bot;
   const replied = isToPerson ? [{ account: accountOf(to.id), at: "reply" as const }] : [];
-  return addressOf({ bot: isToBot, direct: guild === undefined }, [...replied, ...others]);
+  return addressOf({ bot: isToBot, direct }, [...replied, ...others]);
 }
 
-function createReader({ bot, heard, readFiles }: MessageParts) {
+function createReader({ bot, heard, queries, readFiles }: MessageParts) {
   function textOf({ content, mentions: people, mention_roles }: ReceivedMessage): string {
     const names = new Map(people.map((each) => [each.id, nameIn(each, each.member?.nick)]));
     return readDiscordText(content, {
@@ -227,21 +251,29 @@ function createReader({ bot, heard, readFiles }: MessageParts) {
     });
   }
 
+  async function address(said: ReceivedMessage, key: JournalKey): Promise<Address> {
+    const above = said.referenced_message;
+    const quoted = above?.author.id === bot ? await queries.quoted(key, above.id) : undefined;
+    return readAddress(said, bot, quoted);
+  }
+
   return {
+    address,
     /** What was typed, as a command or a model reads it. */
     text: textOf,
     /** Undefined for what has no words and no files, such as a sticker, and is not to the bot. */
-    async read(said: ReceivedMessage): Promise<Text | undefined> {
+    async read(said: ReceivedMessage, key: JournalKey): Promise<Text | undefined> {
       const text = textOf(said);
-      const isEmpty = text === "" && said.attachments.length === 0;
-      const address = readAddress(said, bot);
-      if (isEmpty && address.bot !== true && address.direct !== true) return undefined;
+      const isEmpty = isBlank(said, text);
+      const to = await address(said, key);
+      if (isEmpty && to.bot !== true && to.direct !== true) return undefined;
       const attached = await readFiles(said.attachments.map(attachedFile));
+      const isForward = text === "" && said.attachments.length === 0;
       return {
         kind: "text",
         actor: actorOf(said.author, said.member?.nick),
-        text: isEmpty ? "help" : text,
-        address,
+        text: isEmpty ? "help" : isForward ? FORWARDED : text,
+        address: to,
         ...attached,
       };
     },
@@ -282,9 +314,15 @@ function createPlacer(parts: MessageParts, reader: ReturnType<typeof createReade
     const kind = kindIn(said, heard) ?? (await channels.channel(channel)).type;
     if (isThreadType(kind)) return place;
     const name = threadName(
-      parts.encode(output?.split("\n")[0] ?? reader.text(said)),
+      parts.encode(output?.split("\n")[0] ?? (alertIn(said, bot) || reader.text(said))),
       nameIn(said.author, said.member?.nick),
     );
     return openThread({ guild, channel, message: id, kind, name });
   };
+}
+
+/** What the alert says that it replies to: the thread is about that, as where it is looked into from its menu. */
+function alertIn({ referenced_message: above }: ReceivedMessage, bot: string): string {
+  const isAlert = above !== undefined && above.author.id !== bot && isFromBot(above);
+  return isAlert ? wordsIn(above) : "";
 }

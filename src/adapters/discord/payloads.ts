@@ -39,8 +39,13 @@ export const message = z.object({
   mentions: z.array(user.extend({ member: member.optional() })).default([]),
   mention_roles: z.array(z.string()).default([]),
   attachments: z.array(attachment).default([]),
+  /** What it forwards. */
+  message_snapshots: z.array(z.unknown()).default([]).catch([]),
   /** The message that it replies to, unless that was deleted. */
-  referenced_message: z.object({ author: user }).optional().catch(undefined),
+  referenced_message: z
+    .looseObject({ id, author: user, webhook_id: text })
+    .optional()
+    .catch(undefined),
 });
 
 /** A message event from the gateway, or a message read back. */
@@ -73,6 +78,22 @@ export function readRemoved(
   if (gone === undefined) return undefined;
   const { id: one, ids = one === undefined ? [] : [one], channel_id, guild_id } = gone;
   return { ids, channel_id, guild_id };
+}
+
+const reaction = z.object({
+  user_id: id,
+  channel_id: id,
+  message_id: id,
+  guild_id: id.optional(),
+  /** Not with one that was taken away. */
+  member: member.extend({ user: user.optional() }).optional(),
+  emoji: z.object({ name: text }),
+});
+export type Reaction = z.infer<typeof reaction>;
+
+/** Somebody's reaction to a message. */
+export function readReaction(event: unknown): Reaction | undefined {
+  return reaction.safeParse(withoutNulls(event)).data;
 }
 
 /** What is needed to answer any interaction. */

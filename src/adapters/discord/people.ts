@@ -33,18 +33,13 @@ export interface DiscordPeople extends People {
 export interface PeopleParts {
   api: Api;
   channels: Channels;
-  /** The server that has this role, as the gateway tells; undefined: none that the bot is in. */
-  guildOfRole(role: string): string | undefined;
   served(): Served;
 }
 
 /** Everything is asked of Discord and forgotten after 60 s. */
-export function createPeople({ api, channels, guildOfRole, served }: PeopleParts): DiscordPeople {
+export function createPeople({ api, channels, served }: PeopleParts): DiscordPeople {
   const kept = { ttlMs: TTL_MS, max: MAX_MEMBERS };
-  const memberOf = memoize(async (id) => {
-    const [guild = "", user = ""] = id.split(" ");
-    return unlessUnknown(api.ask<APIGuildMember>("get", Routes.guildMember(guild, user)));
-  }, kept);
+  const memberOf = memoize((member) => askMember(api, member), kept);
   const membersOf = memoize((guild) => listMembers(api, guild), kept);
 
   /** A person's membership in a server, whatever the channel. */
@@ -90,8 +85,8 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
 
     async members(reference) {
       const role = tryRole(reference);
-      const guild = role === undefined ? undefined : guildOfRole(role);
-      if (role === undefined || guild === undefined || !served().has(guild)) return undefined;
+      const guild = role === undefined ? undefined : await guildOfRole(channels, served(), role);
+      if (role === undefined || guild === undefined) return undefined;
       const all = await membersOf(guild);
       return all.filter(({ roles }) => roles.includes(role) || role === guild).map(accountIn);
     },
@@ -109,15 +104,21 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
       return listViewers(channels, membersOf, guild, channel);
     },
 
+    async label(reference, key) {
+      const role = tryRole(reference);
+      const home = tryPlace(key)?.guild;
+      const guild = role === undefined ? home : await guildOfRole(channels, served(), role);
+      if (guild === undefined || !served().has(guild)) return undefined;
+      if (role !== undefined) return channels.roleName(guild, role);
+      return memberName(await memberOf(`${guild} ${tryUser(reference)}`));
+    },
+
     // Discord does not tell bots anybody's time zone.
     timezone: async () => undefined,
 
     async nameOf(user, place) {
       const { guild, channel } = place;
-      if (guild !== undefined) {
-        const member = await memberOf(`${guild} ${user}`);
-        return member === undefined ? user : nameIn(member.user, member.nick);
-      }
+      if (guild !== undefined) return memberName(await memberOf(`${guild} ${user}`)) ?? user;
       const recipient = (await recipientsOf(channels, channel)).find(({ id }) => id === user);
       return recipient === undefined ? user : nameIn(recipient, undefined);
     },
@@ -128,6 +129,19 @@ export function createPeople({ api, channels, guildOfRole, served }: PeopleParts
       return place === undefined ? [] : homesOf(account);
     },
   };
+}
+
+/** The served server that has this role; the gateway may tell another process of it. */
+async function guildOfRole(
+  channels: Channels,
+  { ids }: Served,
+  role: string,
+): Promise<string | undefined> {
+  for (const id of ids) {
+    const guild = await unlessUnknown(channels.guild(id));
+    if (guild?.roles.some((each) => each.id === role) === true) return id;
+  }
+  return undefined;
 }
 
 /** Undefined when they cannot be listed. */
@@ -152,6 +166,10 @@ async function listViewers(
     people.map(({ user, roles }) => channels.mayView(guild, channel, { user: user.id, roles })),
   );
   return people.filter((_, i) => views[i] === true).map(accountIn);
+}
+
+function memberName(member: APIGuildMember | undefined): string | undefined {
+  return member && nameIn(member.user, member.nick);
 }
 
 /** The membership that counts among those of several servers. */
@@ -182,6 +200,12 @@ async function recipientsOf(channels: Channels, id: string): Promise<APIUser[]> 
 
 /** The person is in no such server, or the bot is not. */
 const NO_MEMBER = [Code.UnknownMember, Code.UnknownUser, Code.UnknownGuild, Code.MissingAccess];
+
+/** `member`: a server and a user with a space between. Undefined: there is no such member. */
+async function askMember(api: Api, member: string): Promise<APIGuildMember | undefined> {
+  const [guild = "", user = ""] = member.split(" ");
+  return unlessUnknown(api.ask<APIGuildMember>("get", Routes.guildMember(guild, user)));
+}
 
 async function unlessUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   try {

@@ -63,8 +63,8 @@ Only you see the answers of these:
 /wk approvals: what waits for approval, where you may see it; choose one to see its details
 /wk incidents: open incidents
 
-These open a thread, as asking does:
-/wk incident open, update, resolve
+/wk incident open: starts one, in a thread of its own
+/wk incident update, resolve: changes one; its card shows it
 
 In a message's menu, under Apps: Investigate, Add to incident
 In a direct message, “new” begins a new conversation.

@@ -14,6 +14,7 @@ export interface Place {
 const ID = String.raw`\d{17,20}`;
 const KEY = new RegExp(`^discord:(?:(${ID}):(${ID})|dm:(${ID})(?::(${ID}))?)$`);
 const ACCOUNT = new RegExp(`^discord:(${ID})$`);
+const MESSAGE = new RegExp(`^msg:(${ID})$`);
 const ROLE = new RegExp(`^discord:role:(${ID})$`);
 
 export function keyOf({ guild, channel, since }: Place): JournalKey {
@@ -55,4 +56,12 @@ const EPOCH = 1_420_070_400_000;
 /** When the thing with this id came to be, ms since 1970. */
 export function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + EPOCH;
+}
+
+/** When the message of this post was said, and its address; undefined for no post of a message in the thread. */
+export function locate(key: JournalKey, post: string): { at: number; link: string } | undefined {
+  const [place, id] = [tryPlace(key), MESSAGE.exec(post)?.[1]];
+  if (place === undefined || id === undefined) return undefined;
+  // The message that a thread began with stands above it.
+  return { at: timeOf(id), link: linkOf(place, id === place.channel ? undefined : id) };
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { baseUrl, fromEnv, fromYaml, secretText } from "../../core/settings.ts";
 import { definePlatform } from "../platform.ts";
+import { readShards } from "./shards.ts";
 
 /** A Discord id as people copy it from the client. */
 const ID = /^\d{1,20}$/;
@@ -12,6 +13,13 @@ const idList = z
     (ids) => ids.every((id) => ID.test(id)),
     "expected the ids of servers with commas between, such as 1122,3344",
   );
+
+const shards = z.string().transform((text, ctx) => {
+  const read = readShards(text);
+  if (typeof read !== "string") return read;
+  ctx.addIssue(read);
+  return z.NEVER;
+});
 
 /** Discord: turned on by its bot's token. */
 export const discord = definePlatform({
@@ -51,6 +59,11 @@ export const discord = definePlatform({
       "Ids of Discord bots and webhooks, in quotes, whose messages start an investigation that only reads. See [Alerts that start an investigation](discord.md#alerts-that-start-an-investigation).",
       { unset: "none" },
     ),
+    shards: fromEnv(
+      "DISCORD_SHARDS",
+      shards.optional(),
+      "The shards that this process connects, and how many there are: `0-3/8`. Not set: all. See [Several processes](discord.md#several-processes).",
+    ),
     apiUrl: fromEnv(
       "DISCORD_API_URL",
       baseUrl.transform((url) => url.replace(/\/+$/, "")).optional(),
@@ -71,8 +84,8 @@ export const discord = definePlatform({
     ],
   },
   serves: ({ token }) => token !== undefined,
-  async create({ token = "", guildList, guilds, bots, apiUrl }, log) {
+  async create({ token = "", guildList, guilds, ...more }, log) {
     const { createDiscord } = await import("./adapter.ts");
-    return createDiscord({ token, guilds: guildList ?? guilds, bots, apiUrl, log });
+    return createDiscord({ ...more, token, guilds: guildList ?? guilds, log });
   },
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type APIMessage, RESTJSONErrorCodes as Code, Routes } from "discord.js";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { MessageRef } from "../adapter.ts";
+import type { MessageRef } from "../view.ts";
 import {
   deliverParts,
   EPHEMERAL,

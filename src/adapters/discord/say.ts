@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef, Offer } from "../adapter.ts";
+import type { Delivery, MessageRef } from "../view.ts";
+import type { Offer } from "../shown.ts";
 import { renderText } from "../render/message.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { discordMessages } from "./encode.ts";

@@ -26,12 +26,12 @@ export const IF_NOT_YOURS = `If it isn't yours, stop the bot. ${NAME_ONE}.`;
 export interface Served {
   has(guild: string): boolean;
   readonly ids: readonly string[];
-  /** Of those that the bot is in, for people. */
-  readonly names: string;
+  /** Those of them that the bot is in. */
+  readonly guilds: readonly Guild[];
 }
 
 /** Served before that is known: no server. */
-export const NOTHING: Served = { has: () => false, ids: [], names: "" };
+export const NOTHING: Served = { has: () => false, ids: [], guilds: [] };
 
 export interface ServedParts {
   api: Api;
@@ -72,8 +72,7 @@ export async function settleServed(parts: ServedParts): Promise<Served> {
         "a server is not served; what it sends is refused",
       );
   }
-  const names = guilds.filter(({ id }) => known.has(id)).map(({ name }) => name);
-  return { has: (id) => known.has(id), ids, names: names.join(", ") };
+  return { has: (id) => known.has(id), ids, guilds: guilds.filter(({ id }) => known.has(id)) };
 }
 
 /** Empty: the bot is in no server, so nothing is settled yet. */

@@ -73,9 +73,10 @@ export function withOwnRole<
 /** Discord takes 1 to 100 characters. */
 const MAX_NAME = 100;
 
-/** A thread's name from the text that it begins with: one line, cut at a word. */
+/** A thread's name from the text that it begins with: one line, cut at a word, without where an alert's titles lead. */
 export function threadName(text: string, author: string): string {
-  const line = oneLine(cleanText(text)) || `Asked by ${cleanText(author)}`;
+  const bare = text.replaceAll(/ \(https?:\/\/[^\s)]+\)/gi, "");
+  const line = oneLine(cleanText(bare)) || `Asked by ${cleanText(author)}`;
   if (line.length <= MAX_NAME) return line;
   const head = line.slice(0, MAX_NAME - 1);
   const end = Math.max(head.lastIndexOf(" "), MAX_NAME / 2);

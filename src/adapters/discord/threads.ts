@@ -8,6 +8,7 @@ import { isCode } from "./errors.ts";
 import { cannotOpenThread, lacksPermissions, NO_THREADS_HERE } from "./phrases.ts";
 import type { Place } from "./place.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
+import type { Pace } from "../shared/pace.ts";
 import type { Say } from "./say.ts";
 
 /** A channel is told only once in this time that threads cannot be opened in it. */
@@ -33,6 +34,7 @@ interface Root {
 
 export interface ThreadOpenerParts {
   api: Api;
+  pace: Pace;
   bot: string;
   channels: Channels;
   say: Say;
@@ -58,6 +60,7 @@ export async function openThreadFor(openThread: OpenThread, root: Root): Promise
 
 export function createThreadOpener({
   api,
+  pace,
   bot,
   channels,
   say,
@@ -97,7 +100,9 @@ export function createThreadOpener({
     const { guild, channel, message, kind, name } = root;
     const place = { guild, channel: message };
     try {
-      await api.ask<APIChannel>("post", Routes.threads(channel, message), { body: { name } });
+      await pace.ask({ name: `thread ${channel}` }, () =>
+        api.ask<APIChannel>("post", Routes.threads(channel, message), { body: { name } }),
+      );
       return place;
     } catch (error) {
       // Another process was faster, or an earlier attempt of ours came through.

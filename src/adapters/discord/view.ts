@@ -1,14 +1,14 @@
 import { MessageFlags } from "discord.js";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { View } from "../adapter.ts";
-import type { RenderedMessage } from "../render/rich-text.ts";
+import type { View } from "../view.ts";
+import { type RenderedMessage, textOf } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
 import { createChatView } from "../shared/view.ts";
 import { discordCard } from "./card.ts";
 import { discordFile, discordImages, discordMessages } from "./encode.ts";
-import { createEarlier, type EarlierParts } from "./earlier.ts";
+import { createEarlier, createForwarded, type EarlierParts } from "./earlier.ts";
 import type { EphemeralMessages } from "./ephemeral.ts";
 import type { DiscordPeople } from "./people.ts";
 import { isPrivate, partsOf } from "../shared/posting.ts";
@@ -61,8 +61,7 @@ export function createView(place: Place, parts: ViewParts): View {
       return people.nameOf(user, place).catch(() => accountOf(user));
     },
 
-    // In a direct message all that stands above is told already.
-    ...(place.guild !== undefined && { earlier: createEarlier(place, parts.earlier) }),
+    earlier: (place.guild === undefined ? createForwarded : createEarlier)(place, parts.earlier),
 
     quietly: (message) => ({
       ...message,
@@ -73,9 +72,11 @@ export function createView(place: Place, parts: ViewParts): View {
   });
 }
 
-/** A direct message says which thread it is about. */
+/** A direct message says which thread it is about, once. */
 function withOrigin(rendered: RenderedMessage, place: Place): RenderedMessage {
   const url = linkOf(place);
+  const [said] = rendered.blocks;
+  if (said !== undefined && textOf(said).includes(url)) return rendered;
   return {
     ...rendered,
     blocks: [...rendered.blocks, { kind: "small", inlines: [{ text: url, url }] }],

@@ -1,8 +1,8 @@
 import { capText, counted, formatBytes } from "../../core/text.ts";
-import type { CallResult } from "../adapter.ts";
+import type { CallResult } from "../shown.ts";
 import { shownBlocks } from "./basic.ts";
 import { type Button, quietButton, readButton } from "./buttons.ts";
-import { callInlines } from "./call.ts";
+import { callInlines, type CallLine } from "./call.ts";
 import { gradedBlocks, withReferences } from "./grades.ts";
 import { readMarkdown } from "./markdown.ts";
 import { aboveWords, type Answer, AI_MADE, evidenceOf, spentWords, statusSign } from "./phrases.ts";
@@ -51,9 +51,9 @@ export async function renderAnswer(
     const more = isCut ? [readButton("answer", answer.run, "More")] : [];
     const whole = { name: "answer.md", text: answer.text };
     const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
-    const rates = isModels(answer) ? { rates: answer.run } : {};
+    const feedback = isModels(answer) ? { feedbackOn: answer.run } : {};
     const buttons = [...more, ...offerButtons(answer)];
-    return { blocks, buttons, ...rates, ...(isCut && { whole }) };
+    return { blocks, buttons, ...feedback, ...(isCut && { whole }) };
   }
   return renderDirect(answer, mayLink, options);
 }
@@ -100,7 +100,8 @@ function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptio
   const isStatusShown = answer.status !== "completed" && !isTold;
   const head = words ?? (results.length === 0 || isStatusShown ? answer.status : undefined);
   const inlines = head === undefined ? [] : programInlines(head, allowLink);
-  const first: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
+  const said: Block[] = inlines.length === 0 ? [] : [{ kind: "text", inlines }];
+  const first = isWhole && COLUMNS.test(words) ? tableBlocks(words) : said;
   return {
     blocks: [
       ...(isStatusShown ? signed(answer, first) : first),
@@ -108,6 +109,18 @@ function renderDirect(answer: Answer, allowLink: AllowLink, options: RenderOptio
     ],
     buttons: [...results.flatMap(({ buttons }) => buttons), ...offerButtons(answer)],
   };
+}
+
+/** What stands below its first line in columns keeps them. */
+const COLUMNS = /\n.*\S {2,}\S/;
+
+function tableBlocks(words: string): Block[] {
+  const [head = "", ...rest] = words.split("\n");
+  const table = rest.join("\n").replace(/^\n+/, "");
+  return [
+    { kind: "text", inlines: [{ text: head }] },
+    { kind: "code", text: table, isOutput: true },
+  ];
 }
 
 function offerButtons({ offer, run }: Answer): Button[] {
@@ -133,8 +146,7 @@ function renderResult(result: CallResult, isFull: boolean, { isUncut }: RenderOp
   const how = kept && `All of it (${formatBytes(kept.bytes)}): output ${call}`;
   return {
     blocks: [
-      // Who typed a call sees it as typed.
-      { kind: "line", inlines: callInlines({ ...result, doing: undefined }, MAX_ARGS) },
+      { kind: "line", inlines: callInlines(asTyped(result), MAX_ARGS) },
       ...(isFull && shown !== ""
         ? [{ kind: "code" as const, text: shown, isOutput: true as const }]
         : []),
@@ -147,6 +159,11 @@ function renderResult(result: CallResult, isFull: boolean, { isUncut }: RenderOp
         ? []
         : [readButton("output", call, `Show all output (${formatBytes(kept.bytes)})`)],
   };
+}
+
+/** Who typed a call sees it as typed; what nobody typed has words, or only a name. */
+function asTyped(result: CallResult): CallLine {
+  return result.isPressed ? { ...result, args: {} } : { ...result, doing: undefined };
 }
 
 /** Each check that the answer rests on, those that it cites first. */

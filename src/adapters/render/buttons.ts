@@ -1,7 +1,8 @@
 import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
 import type { Choice } from "../../core/entry.ts";
-import type { ActionCard, Click, Rating } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { Click, Feedback } from "../inbox.ts";
 import { offerWords } from "./phrases.ts";
 import { commandOf, titleOf } from "./title.ts";
 
@@ -33,7 +34,7 @@ export type ButtonAction =
   | { kind: "open"; action: string }
   | Reading
   /** Also of the form that asks why it did not help. */
-  | Rating
+  | Feedback
   | IncidentPress
   | { kind: "stop"; run?: string };
 
@@ -83,7 +84,6 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "incident-update": (incident) => ({ kind: "incident", what: "update", incident }),
   "incident-resolve": (incident) => ({ kind: "incident", what: "resolve", incident }),
   "incident-severity": (incident) => ({ kind: "incident", what: "severity", incident }),
-  repeat: (action) => clickOf(action, NO_REVISION, { kind: "repeat" }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
@@ -91,7 +91,7 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
 };
 
 /** By what its button and its form are called. */
-const RATED: Readonly<Record<string, boolean>> = { helpful: true, unhelpful: false };
+const IS_HELPFUL: Readonly<Record<string, boolean>> = { helpful: true, unhelpful: false };
 
 const REVISED: Readonly<Record<string, (action: string, revision: number) => ButtonAction>> = {
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
@@ -104,7 +104,7 @@ function clickOf(action: string, revision: number, choice: Choice): CardClick {
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:stop:r1`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:stop:r1`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const RUN = /^r[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
@@ -127,16 +127,17 @@ export function readButtonAction(id: string): ButtonAction | undefined {
   if (verb === "approve") return exactOf(ref, rest ?? "", { kind: "approve" });
   if (verb === "grant") return exactOf(ref, rest ?? "", { kind: "approve", grants: true });
   if (verb === "confirm" || verb === "break") return typedOf(verb, ref, rest ?? "");
-  if (verb === "undo") return exactOf(ref, rest ?? "", { kind: "undo" });
+  if (verb === "undo" || verb === "repeat") return exactOf(ref, rest ?? "", { kind: verb });
   if (Object.hasOwn(READ, verb)) return readingOf(verb, ref, rest ?? "1");
-  if (Object.hasOwn(RATED, verb)) return rest === undefined ? ratingOf(verb, ref) : undefined;
+  if (Object.hasOwn(IS_HELPFUL, verb))
+    return rest === undefined ? feedbackOf(verb, ref) : undefined;
   if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
 }
 
-function ratingOf(verb: string, run: string): Rating | undefined {
-  return RUN.test(run) ? { kind: "feedback", run, helpful: RATED[verb] === true } : undefined;
+function feedbackOf(verb: string, run: string): Feedback | undefined {
+  return RUN.test(run) ? { kind: "feedback", run, helpful: IS_HELPFUL[verb] === true } : undefined;
 }
 
 function readingOf(verb: string, ref: string, page: string): Reading | undefined {
@@ -219,7 +220,7 @@ export function editingClick({ action, revision }: { action: string; revision: n
 }
 
 /** Below a model's answer: whether it helped. The second's id is its form's too. */
-export function ratingButtons(run: string): [helpful: Button, unhelpful: Button] {
+export function feedbackButtons(run: string): [helpful: Button, unhelpful: Button] {
   return [
     { id: `wk:helpful:${run}`, label: "Helpful", style: "plain" },
     { id: `wk:unhelpful:${run}`, label: "Not helpful", style: "plain" },
@@ -315,16 +316,18 @@ export function settledButtons({ action, revision, digest, undo, grant, repeat }
   buttons: Button[];
   more: Button[];
 } {
-  const id = `wk:undo:${action}:${revision}:${digestStart(digest)}`;
+  const which = `${action}:${revision}:${digestStart(digest)}`;
   const isOffered = undo?.state === "offered";
-  const undoing = isOffered ? [{ id, label: "Undo", style: "plain" } as const] : [];
+  const undoing = isOffered
+    ? [{ id: `wk:undo:${which}`, label: "Undo", style: "plain" } as const]
+    : [];
   const revoking =
     grant?.isLeft === true
       ? [{ id: `wk:revoke:${action}`, label: "Revoke", style: "plain" } as const]
       : [];
   const repeating =
     repeat?.state === "offered"
-      ? [{ id: `wk:repeat:${action}`, label: "Ask again", style: "plain" } as const]
+      ? [{ id: `wk:repeat:${which}`, label: "Ask again", style: "plain" } as const]
       : [];
   return { buttons: [...revoking, ...undoing, ...repeating, detailsButton(action)], more: [] };
 }

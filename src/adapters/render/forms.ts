@@ -1,5 +1,6 @@
 import type { Choice } from "../../core/entry.ts";
 import {
+  type Bounds,
   type Edit,
   type EditField,
   type EditForm,
@@ -8,11 +9,13 @@ import {
   WHOLE_FIELD,
 } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Queries, Rating } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { Queries } from "../queries.ts";
+import type { Feedback } from "../inbox.ts";
 import {
   type ButtonAction,
   type CardClick,
-  ratingButtons,
+  feedbackButtons,
   readButtonAction,
   type TypedForm,
   typedFormId,
@@ -26,6 +29,8 @@ export interface FormField {
   /** At most 100 characters (Discord). */
   hint: string;
   kind: "line" | "paragraph" | "choice";
+  /** A number, where a platform has a field for these. */
+  bounds?: Bounds | undefined;
   /** What a `choice` can be; at most 25 (Discord), each at most 75 characters (Slack). */
   choices: readonly string[];
   value: string;
@@ -69,7 +74,7 @@ function denyForm({ action, revision }: Pick<ActionCard, "action" | "revision">)
 
 /** Sent or not, that it did not help is kept. */
 export function whyForm(run: string): Form {
-  const [, { id }] = ratingButtons(run);
+  const [, { id }] = feedbackButtons(run);
   const field: FormField = {
     name: "text",
     label: "What was wrong?",
@@ -148,16 +153,26 @@ function fits({ name, value }: EditField): boolean {
 const NOTES: Readonly<Record<EditField["kind"], string>> = {
   text: "",
   lines: "One per line. ",
-  number: "A number. ",
+  number: "",
   choice: "",
   json: "JSON. ",
 };
 
-function fieldOf({ name, hint, kind, choices, value, optional }: EditField): FormField {
+/** `A whole number from 1 to 16. ` */
+function boundsWords({ isWhole, min, max }: Bounds): string {
+  const most = max === undefined ? "" : ` up to ${max}`;
+  const range =
+    min === undefined ? most : max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`;
+  return `A ${isWhole ? "whole " : ""}number${range}. `;
+}
+
+function fieldOf(field: EditField): FormField {
+  const { name, hint, kind, choices, value, optional, bounds } = field;
   const isList =
     kind === "choice" && choices.length <= MAX_CHOICES && choices.every((each) => isShort(each));
   const isLong = kind === "lines" || kind === "json" || value.length > MAX_LINE;
-  const note = kind === "choice" && !isList ? `${choices.join(", ")}. ` : NOTES[kind];
+  const told = bounds === undefined ? NOTES[kind] : boundsWords(bounds);
+  const note = kind === "choice" && !isList ? `${choices.join(", ")}. ` : told;
   return {
     name,
     label: name,
@@ -167,6 +182,7 @@ function fieldOf({ name, hint, kind, choices, value, optional }: EditField): For
     value,
     maxLength: MAX_ARGS_BYTES,
     optional,
+    ...(bounds !== undefined && { bounds }),
   };
 }
 
@@ -236,7 +252,7 @@ export async function readForm(
   key: JournalKey,
   id: string,
   written: Edit["written"],
-): Promise<CardClick | MistakenForm | Rating | undefined> {
+): Promise<CardClick | MistakenForm | Feedback | undefined> {
   const press = readButtonAction(id);
   const said = Object.values(written).join("\n").trim();
   if (press?.kind === "feedback") return { ...press, ...(said !== "" && { reason: said }) };

@@ -4,6 +4,7 @@ import { type Block, type Inline, isWhole, joinInlines } from "./rich-text.ts";
 const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/g;
 const SEPARATOR = /^\s*[:,–—-]?\s*/;
 const REFERENCE = /(\[T\d+(?:\s*,\s*T?\d+)*\])/;
+const CITED = new RegExp(`^${REFERENCE.source}\\s*[:,–—-]\\s*`);
 /** A longer sentence in bold is not read faster. */
 const MAX_BOLD = 200;
 
@@ -23,7 +24,9 @@ function tryConclusion(inlines: readonly Inline[]): Inline[] | undefined {
   const [first, ...others] = inlines;
   const [mark = "", word = ""] = GRADED.exec(first?.text ?? "") ?? [];
   if (first === undefined || first.code || word === "") return undefined;
-  const rest = [{ ...first, text: first.text.slice(mark.length) }, ...others];
+  // `CONFIRMED [T1]: it is down`: one colon is enough.
+  const told = first.text.slice(mark.length).replace(CITED, "$1 ");
+  const rest = [{ ...first, text: told }, ...others];
   // What stands between the grade and the sentence may be in the next piece: `**LIKELY** – a lock`.
   const [head, next, ...more] = rest;
   const said =

@@ -1,5 +1,6 @@
 import type { Edit } from "../../core/edit.ts";
-import type { Inbound, IncidentCard } from "../adapter.ts";
+import type { Inbound } from "../inbox.ts";
+import type { IncidentCard } from "../shown.ts";
 import { type IncidentPress, incidentFormId } from "./buttons.ts";
 import type { Form, FormField } from "./forms.ts";
 

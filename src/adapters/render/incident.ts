@@ -1,5 +1,5 @@
 import { formatUtc, isoUtc, showDuration } from "../../core/instant.ts";
-import type { IncidentCard } from "../adapter.ts";
+import type { IncidentCard } from "../shown.ts";
 import { type Button, incidentButton } from "./buttons.ts";
 import type { RenderedCard, Tone } from "./card.ts";
 import { clip, summaryOf } from "./clip.ts";
@@ -83,11 +83,13 @@ function fact(label: string, text: string | undefined, most: number) {
 /** `13:48 Ana: rolled back`, with its day where that is another than the incident's. */
 function timelineOf({ timeline, startedAt }: IncidentCard): Inline[] {
   const day = isoUtc(startedAt, "day");
-  const lines = timeline.slice(-MAX_LINES).flatMap(({ at, by, text }): Inline[] => {
+  const lines = timeline.slice(-MAX_LINES).flatMap(({ at, by, text, link }): Inline[] => {
     const minute = isoUtc(at, "minute").replace("T", " ");
     const time = minute.startsWith(day) ? minute.slice(day.length + 1) : minute;
     const who = clip(by, MAX.name);
-    return [{ text: `\n${time} ${who}: ` }, ...inert(clip(text, MAX.line))];
+    const seen: Inline[] =
+      link === undefined ? [] : [{ text: " " }, { text: link, url: link, label: "message" }];
+    return [{ text: `\n${time} ${who}: ` }, ...inert(clip(text, MAX.line)), ...seen];
   });
   return lines.length === 0 ? [] : [{ text: "Timeline (UTC)", strong: true }, ...lines];
 }

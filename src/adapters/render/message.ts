@@ -1,5 +1,5 @@
 import type { ResultImage } from "../../core/entry.ts";
-import type { Notice, Offer, Outgoing } from "../adapter.ts";
+import type { Notice, Offer, Outgoing } from "../shown.ts";
 import { renderAnswer, type RenderOptions } from "./answer.ts";
 import {
   type Button,
@@ -65,12 +65,16 @@ export function renderImages(images: readonly ResultImage[]): RenderedMessage {
 }
 
 /** A sentence of ours, and what its reader can press. */
-export function renderText(
+export async function renderText(
   text: string,
   allowLink: AllowLink,
-  offer?: Offer,
+  { answer, ...offer }: Offer = {},
 ): Promise<RenderedMessage> {
-  return renderOutgoing({ ...plainNotice(text), ...offer, kind: "notice", text }, allowLink);
+  const notice = { ...plainNotice(text), ...offer };
+  const told = await renderOutgoing({ ...notice, kind: "notice", text }, allowLink);
+  if (answer === undefined) return told;
+  const { blocks } = await renderAnswer(answer, allowLink, { isUncut: true });
+  return { ...told, blocks: [...told.blocks, ...blocks] };
 }
 
 type Untitled = Omit<RenderedMessage, "summary">;

@@ -5,7 +5,7 @@ import { totalTokens } from "../../core/block.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
-import type { ActionCard, Answer, CallResult, Notice } from "../adapter.ts";
+import type { ActionCard, Answer, CallResult, Notice } from "../shown.ts";
 
 export type { Answer };
 
@@ -131,7 +131,7 @@ function othersWords(others: readonly Check[], cited: number): string | undefine
 export const AI_MADE = "AI-generated · check before acting";
 
 /** To whoever said that an answer helped. */
-export const RATED = "Thanks, noted. `feedback` shows what people said.";
+export const FEEDBACK_NOTED = "Thanks, noted. `feedback` shows what people said.";
 
 /** What the answer cost: `14k tokens · 2.4 s`. */
 export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {

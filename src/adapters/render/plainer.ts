@@ -1,5 +1,5 @@
 import { basicBlocks } from "./basic.ts";
-import { type Button, ratingButtons } from "./buttons.ts";
+import { type Button, feedbackButtons } from "./buttons.ts";
 import type { RenderedCard } from "./card.ts";
 import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts";
 
@@ -7,16 +7,24 @@ import { type Block, plain, type RenderedMessage, textOf } from "./rich-text.ts"
 const COLUMNS = 42;
 
 /** What a platform gets once it has refused a message as it was: the same words without any form, with the same buttons. */
-export function plainer({ blocks, buttons, rates, ...message }: RenderedMessage): RenderedMessage {
+export function plainer({
+  blocks,
+  buttons,
+  feedbackOn,
+  ...message
+}: RenderedMessage): RenderedMessage {
   const lines = basicBlocks(blocks, COLUMNS).map(textOf);
   const text = textBlock(lines.join("\n"));
-  return { ...message, blocks: [text], buttons: [...buttons, ...moreButtons(blocks, rates)] };
+  return { ...message, blocks: [text], buttons: [...buttons, ...moreButtons(blocks, feedbackOn)] };
 }
 
 /** What other forms have a place of their own for. */
-export function moreButtons(blocks: readonly Block[], rates: RenderedMessage["rates"]): Button[] {
+export function moreButtons(
+  blocks: readonly Block[],
+  feedbackOn: RenderedMessage["feedbackOn"],
+): Button[] {
   const folds = blocks.flatMap((block) => (block.kind === "fold" ? [block.open] : []));
-  return [...folds, ...(rates === undefined ? [] : ratingButtons(rates))];
+  return [...folds, ...(feedbackOn === undefined ? [] : feedbackButtons(feedbackOn))];
 }
 
 /** The same of a card; what would be executed stands whole. */

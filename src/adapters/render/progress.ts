@@ -1,6 +1,6 @@
 import { characterStart } from "../../core/characters.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
-import type { Progress } from "../adapter.ts";
+import type { Progress } from "../shown.ts";
 import { stopButton } from "./buttons.ts";
 import { callInlines } from "./call.ts";
 import { clip, summaryOf } from "./clip.ts";

@@ -1,5 +1,5 @@
 import { characterEnd } from "../../core/characters.ts";
-import type { Quoted } from "../adapter.ts";
+import type { Quoted } from "../shown.ts";
 import { summaryOf } from "./clip.ts";
 import { type Block, plainInlines, type RenderedMessage } from "./rich-text.ts";
 

@@ -12,6 +12,8 @@ export interface Inline {
   cites?: true;
   /** An address that may be clicked; `text` is that address. Printable ASCII without quotes, `<`, `>` and backslash. */
   url?: string;
+  /** Shown in its place, where the program made the address itself. */
+  label?: string;
   /** A time, ms since 1970; `text` is its UTC form. */
   at?: number;
   /** For surfaces with colours; the text says the same. */
@@ -77,7 +79,7 @@ export interface RenderedMessage {
   /** Below the last message; at most 25, the limit of the platforms. */
   buttons: Button[];
   /** The run whose answer it is, where people can say whether it helped. */
-  rates?: string;
+  feedbackOn?: string;
   /** One plain line of at most 150 characters, for notifications. */
   summary: string;
   /** The accounts and groups that are notified. Only the program names them; no text is ever one. */

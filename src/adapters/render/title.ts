@@ -1,4 +1,4 @@
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
 import { clip } from "./clip.ts";
 import { briefArgs } from "./phrases.ts";
 

@@ -1,5 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 
 /** What was written while nobody listened, on any platform. */
 

@@ -1,8 +1,9 @@
 import type { Edit } from "../../core/edit.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Click, Queries, Rating } from "../adapter.ts";
+import type { Click, Feedback } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import { editingClick, openedClick, readButtonAction } from "../render/buttons.ts";
-import { renderDetails, renderOpened } from "../render/card.ts";
+import { renderDetails, renderOpened } from "../render/card-details.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm, whyForm } from "../render/forms.ts";
 import { incidentCommand, incidentForm } from "../render/incident-forms.ts";
@@ -10,7 +11,7 @@ import {
   NOTHING_CHANGED,
   NOT_KEPT,
   OTHER_VERSION,
-  RATED,
+  FEEDBACK_NOTED,
   resolvedIncident,
   unknownAction,
   unknownIncident,
@@ -20,7 +21,7 @@ import { loadFile, loadPage, type Page, type ReadFile, type ReadingParts } from 
 /** What a pressed button or a sent form says, without who did it: a text is the command that they could have typed. */
 export type ClickOrStop =
   | Click
-  | Rating
+  | Feedback
   | { kind: "stop"; run?: string }
   | { kind: "text"; text: string };
 
@@ -35,7 +36,7 @@ export interface ButtonTarget<Reply> extends InteractionTarget<Reply> {
   /** `typed`: what can be typed instead. */
   openForm(form: Form, typed?: string): Promise<Reply>;
   /** Records it, and then does what acknowledges it. */
-  rate(said: Rating, then: () => Promise<Reply>): Promise<Reply>;
+  noteFeedback(said: Feedback, then: () => Promise<Reply>): Promise<Reply>;
   show(message: RenderedMessage): Promise<Reply>;
   /** Records what may as well be lost. */
   note(click: Click): Promise<void>;
@@ -74,8 +75,8 @@ export async function handleButton<Reply>(
     case "stop":
       return target.record(action);
     case "feedback":
-      return target.rate(action, () =>
-        action.helpful ? target.tell(RATED) : target.openForm(whyForm(action.run)),
+      return target.noteFeedback(action, () =>
+        action.helpful ? target.tell(FEEDBACK_NOTED) : target.openForm(whyForm(action.run)),
       );
     case "form": {
       const written = action.form === "again" ? form.written() : undefined;

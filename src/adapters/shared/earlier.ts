@@ -1,4 +1,4 @@
-import type { Earlier, EarlierMessage } from "../adapter.ts";
+import type { Earlier, EarlierMessage } from "../view.ts";
 import { isBotError } from "../../core/errors.ts";
 
 /** An answer waits so long for what stands above the question. */
@@ -41,4 +41,9 @@ export function newestOf<T>(messages: readonly T[], most: number, isThread: bool
   const [first, ...rest] = messages;
   if (first === undefined || messages.length <= most) return [...messages];
   return isThread ? [first, ...rest.slice(-most + 1)] : messages.slice(-most);
+}
+
+/** Of messages whose words are told already, what they forward. */
+export function carriedBy(messages: readonly EarlierMessage[]): EarlierMessage[] {
+  return messages.flatMap((each) => (each.attached === undefined ? [] : [{ ...each, text: "" }]));
 }

@@ -4,7 +4,8 @@ import { cleanText } from "../../security/sanitize.ts";
 import type { UnreadFile } from "../../core/entry.ts";
 import { isOfType } from "../../core/file-type.ts";
 import { readCapped } from "../../core/read-capped.ts";
-import type { InboundFile } from "../adapter.ts";
+import type { InboundFile } from "../inbox.ts";
+import { platformFetch } from "./fetch.ts";
 
 /** A file of a message, as its platform tells of it. Nothing of it is trusted. */
 export interface AttachedFile {
@@ -47,7 +48,7 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
     if (url === null || !origins.has(url.origin)) return undefined;
     // A redirect leads to another server, or to a page for people to sign in at.
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const response = await fetch(url, { headers, redirect: "error", signal });
+    const response = await platformFetch(url, { headers, redirect: "error", signal });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       return undefined;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Delivery } from "../adapter.ts";
+import type { Delivery } from "../view.ts";
 
 /** As long as the same words to the same person count as said already. */
 const SAME_MS = 10_000;

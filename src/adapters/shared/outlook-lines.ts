@@ -1,5 +1,5 @@
 import { showDuration } from "../../core/instant.ts";
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { OpenIncident } from "../overview.ts";
 import type { Outlook } from "./outlook.ts";

@@ -1,6 +1,7 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { People } from "../../core/people.ts";
-import type { ActionCard, Queries } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { Queries } from "../queries.ts";
 import type { OpenIncident, Overview } from "../overview.ts";
 
 const DAY_MS = 86_400_000;

@@ -40,7 +40,7 @@ export interface PaceParts {
 const SLOT_MS = 1_000;
 /** A lane that was not limited for so long after the last limit is asked freely again. */
 const SLOW_MS = 60_000;
-/** A limit that comes again and again is waited for longer than the platform asks. */
+/** A limit that comes again, with nothing let through between, is waited for longer than the platform asks. */
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
 const SPREAD = 0.2;
@@ -78,14 +78,15 @@ export function createPace({ platform, isSilence, log }: PaceParts): Pace {
   breaker.onBreak(() => log.warn(`${platform} does not answer: one request at a time is tried`));
   breaker.onReset(() => log.info(`${platform} answers again`));
 
-  const { limit, turn } = createLanes(platform);
+  const { limit, went, turn } = createLanes(platform);
 
   return {
     async ask(lane, request) {
       await turn(lane);
       try {
-        const answer = await breaker.execute(() => answerOf(request, isSilence));
-        return answer();
+        const answer = (await breaker.execute(() => answerOf(request, isSilence)))();
+        went(lane.name);
+        return answer;
       } catch (error) {
         if (isBrokenCircuitError(error)) {
           throw new BotError("PLATFORM_UNREACHABLE", `${platform} does not answer at the moment.`, {
@@ -127,6 +128,11 @@ function createLanes(platform: string) {
     for (const { isUrgent, go } of lane.waiting.splice(0)) go(asksToWait(leftOf(lane, isUrgent)));
   }
 
+  /** The next limit is waited for like the first: a busy channel is not left alone for minutes. */
+  function went(name: string): void {
+    lanes.get(name)?.waits.reset();
+  }
+
   /** Resolves when it is this one's turn. */
   async function turn({ name, isUrgent = false }: Lane): Promise<void> {
     const lane = lanes.get(name);
@@ -163,7 +169,7 @@ function createLanes(platform: string) {
     lane.timer.unref();
   }
 
-  return { limit, turn };
+  return { limit, went, turn };
 }
 
 /** A refusal is an answer too. */

@@ -22,7 +22,16 @@ export function unknownWord(command: string, word: string, meant: string | undef
   return `${command} doesn't know ${word}. ${hint}`;
 }
 
+/** To who said something of an incident from elsewhere. */
+export function writtenInto(incident: string, link: string | undefined): string {
+  const at = link === undefined ? "" : `: ${link}`;
+  return `I'm writing it into ${incident}. Its card shows it, its thread what goes wrong${at}`;
+}
+
 export const INVESTIGATING = "I'm looking into this message; the answer comes in its thread.";
 
 export const NO_INCIDENT =
   "No incident is open that you may see here. To start one, write in a thread: incident open <title>";
+
+/** What is written in somebody's name who forwards a message and says nothing. */
+export const FORWARDED = "See the message that I forward.";

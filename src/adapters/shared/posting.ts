@@ -1,4 +1,4 @@
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { Delivery, MessageRef } from "../view.ts";
 
 /**
  * How messages get into a platform's threads and out of them. Everything throws what the platform's API throws.

@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
-import type { MessageRef, Progress } from "../adapter.ts";
+import type { MessageRef } from "../view.ts";
+import type { Progress } from "../shown.ts";
 import { createRunProgress, type RunProgress } from "../render/progress.ts";
 
 /**

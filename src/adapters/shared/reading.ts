@@ -1,7 +1,8 @@
 import { characterEnd } from "../../core/characters.ts";
 import { formatBytes } from "../../core/text.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { CallOutput, Queries } from "../adapter.ts";
+import type { CallOutput } from "../shown.ts";
+import type { Queries } from "../queries.ts";
 import {
   checkLines,
   evidenceTitle,

@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
-import type { Delivery, MessageRef, Outgoing, Progress, View } from "../adapter.ts";
+import type { Delivery, MessageRef, View } from "../view.ts";
+import type { Outgoing, Progress } from "../shown.ts";
 import { renderCard, type RenderedCard } from "../render/card.ts";
 import { renderIncident } from "../render/incident.ts";
 import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { renderQuote } from "../render/quote.ts";
-import { isBotError } from "../../core/errors.ts";
+import { isBotError, messageOf } from "../../core/errors.ts";
 import { fileOf, plainer, plainerCard, unshown, type What } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting, type Sending } from "./posting.ts";
@@ -67,23 +68,9 @@ export function createChatView<Place, Message>(
   parts: ChatViewParts<Place, Message>,
 ): View {
   const { posting, board, allowLink, encode, sign, log } = parts;
+  const editAll = editIn(place, posting);
   const { ofMessage, ofCard } = formsIn(parts);
-  const { sendFitting, put } = fittingIn(place, parts);
-
-  /** False when a part is gone. What one person alone sees stays as it was. */
-  async function editAll(
-    ref: MessageRef,
-    messages: readonly Message[],
-    isUrgent = false,
-  ): Promise<boolean> {
-    let isWhole = true;
-    for (const [at, part] of partsOf(ref).entries()) {
-      const message = messages[at];
-      if (message === undefined || isPrivate(part)) continue;
-      isWhole = (await posting.edit(place, part, message, isUrgent)) && isWhole;
-    }
-    return isWhole;
-  }
+  const { sendFitting, sendUnshown, put } = fittingIn(place, parts);
 
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
@@ -92,13 +79,14 @@ export function createChatView<Place, Message>(
     ...progressIn(place, parts),
 
     async post(message, delivery) {
+      if (message.kind === "answer" && message.isMoot)
+        return sayNothing(place, parts, message.run, delivery);
       const rendered = await renderOutgoing(message, allowLink, parts);
       const images = await messagesOfImages(message, delivery, parts);
       const isUrgent = message.kind === "notice" && message.settles !== undefined;
       const ref = await put(ofMessage(rendered, images), { ...delivery, isUrgent });
       if (message.kind === "answer") {
-        const isSure = !delivery.isRetry && delivery.orphan === undefined;
-        sign.ends(place, message.run, isSure);
+        sign.ends(place, message.run, isSureOf(delivery));
         const isConclusion = message.isModelRun && message.status === "completed";
         if (isConclusion) parts.onConclusion?.(place, rendered.summary);
       } else if (message.asks !== undefined) sign.waits(place);
@@ -126,10 +114,21 @@ export function createChatView<Place, Message>(
       return ref;
     },
 
-    async updateCard(ref, card) {
+    async updateCard(ref, card, said) {
+      const forms = ofCard(renderCard(card));
       const edit = (messages: readonly Message[]) => editAll(ref, messages, true);
-      if ((await sendFitting(ofCard(renderCard(card)), edit)).sent) return;
-      log.warn({ key: card.key, action: card.action }, "a card is gone and stays so");
+      const { sent, why } = await sendFitting(forms, edit);
+      if (!sent) {
+        log.warn(
+          { key: card.key, action: card.action },
+          "a card is gone, or does not fit its message, and stays so",
+        );
+        if (card.phase === "open")
+          said?.unshown?.({ to: "nobody", why: "Its message is gone or too short for it." });
+      } else if (why !== undefined && card.phase === "open") {
+        const id = `${card.action}.${card.revision}`;
+        await sendUnshown(forms, why, { ...said, id, isRetry: true });
+      }
     },
 
     async postIncident(card, delivery) {
@@ -154,6 +153,46 @@ export function createChatView<Place, Message>(
       await posting.remove(place, ref);
     },
   };
+}
+
+/** Edits a message's parts. False when one is gone, or too few stand there; what one person alone sees stays as it was. */
+function editIn<Place, Message>(place: Place, posting: Posting<Place, Message>) {
+  return async (
+    ref: MessageRef,
+    messages: readonly Message[],
+    isUrgent = false,
+  ): Promise<boolean> => {
+    const parts = partsOf(ref);
+    let isWhole = messages.length <= parts.length;
+    for (const [at, part] of parts.entries()) {
+      const message = messages[at];
+      if (message === undefined || isPrivate(part)) continue;
+      isWhole = (await posting.edit(place, part, message, isUrgent)) && isWhole;
+    }
+    return isWhole;
+  };
+}
+
+/** The run is over: only progress that nobody recorded is taken away, where the platform lets it. */
+async function sayNothing<Place, Message>(
+  place: Place,
+  { posting, sign }: ChatViewParts<Place, Message>,
+  run: string,
+  delivery: Delivery,
+): Promise<MessageRef> {
+  try {
+    if (delivery.orphan !== undefined)
+      await posting.put(place, [], { ...delivery, isRetry: false });
+  } catch (error) {
+    if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+  }
+  sign.ends(place, run, isSureOf(delivery));
+  return "";
+}
+
+/** No other process can have shown a status for it. */
+function isSureOf({ isRetry, orphan }: Delivery): boolean {
+  return !isRetry && orphan === undefined;
 }
 
 /** The images of an answer's results; in words where they cannot be shown, so that the answer never waits for them. */
@@ -224,41 +263,56 @@ function formsIn<Place, Message>({
 function fittingIn<Place, Message>(place: Place, parts: ChatViewParts<Place, Message>) {
   const { posting, quietly = (message) => message, sendFile, log } = parts;
 
-  /** `isShown`: in one of its forms, and not only that it could not be. */
+  /** `why`: it could be shown in none of its forms, and what stands there says that. */
   async function sendFitting<T>(
     { meant, last }: Forms<Message>,
     send: (messages: readonly Message[], mayHaveBegun: boolean) => Promise<T>,
-  ): Promise<{ sent: T; isShown: boolean }> {
+  ): Promise<{ sent: T; why?: string }> {
     // Of several messages the first ones may stand when another is refused.
     let mayHaveBegun = false;
+    let why = "";
     for (const form of meant) {
       const messages = form();
       try {
-        return { sent: await send(messages, mayHaveBegun), isShown: true };
+        return { sent: await send(messages, mayHaveBegun) };
       } catch (error) {
         if (!isBotError(error) || error.refused !== "content") throw error;
         log.warn({ err: error }, "a message was refused and goes plainer");
+        why = messageOf(error);
         mayHaveBegun ||= messages.length > 1;
       }
     }
-    return { sent: await send(last(), mayHaveBegun), isShown: false };
+    return { sent: await send(last(), mayHaveBegun), why };
+  }
+
+  /** Sends what could not be shown as a file, and tells the caller. */
+  async function sendUnshown(
+    { file }: Forms<Message>,
+    why: string,
+    delivery: Delivery,
+  ): Promise<void> {
+    const sending = sendFile(place, file, { ...delivery, id: `${delivery.id}:file` });
+    const to = await sending.then(
+      () => "file" as const,
+      (error: unknown) => {
+        log.error({ err: error }, "what could not be shown could not be sent as a file");
+        return "nobody" as const;
+      },
+    );
+    delivery.unshown?.({ to, why });
   }
 
   async function put(forms: Forms<Message>, delivery: Sending): Promise<MessageRef> {
-    const { sent, isShown } = await sendFitting(forms, (messages, mayHaveBegun) => {
+    const { sent, why } = await sendFitting(forms, (messages, mayHaveBegun) => {
       const shown = delivery.isQuiet === true ? messages.map(quietly) : messages;
       const isRetry = delivery.isRetry || mayHaveBegun;
       return posting.put(place, shown, { ...delivery, isRetry });
     });
-    if (isShown) return sent;
-    const id = `${delivery.id}:file`;
-    await sendFile(place, forms.file, { ...delivery, id }).catch((error: unknown) => {
-      log.error({ err: error }, "what could not be shown could not be sent as a file");
-    });
+    if (why !== undefined) await sendUnshown(forms, why, delivery);
     return sent;
   }
 
-  return { sendFitting, put };
+  return { sendFitting, sendUnshown, put };
 }
 
 /** A run's progress: the thread's sign of life, and what its message shows once it has one. */

@@ -7,7 +7,7 @@ import { createEntrance } from "./entrance.ts";
 import { createHttpSource } from "./http-source.ts";
 import { checkApp } from "./identity.ts";
 import { createInstallRoutes } from "./install-routes.ts";
-import { channelOf, linkOf, tryAccount, tryChannel, tryPlace } from "./place.ts";
+import { channelOf, linkOf, locate, tryAccount, tryChannel, tryPlace } from "./place.ts";
 import type { EventSource } from "./receiver.ts";
 import { createSocketSource } from "./socket-source.ts";
 import type { ServedWorkspace } from "./workspace.ts";
@@ -69,17 +69,20 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const [place, served] = [placeIn(key), servedIn(key)];
       return place && served && linkOf(served.workspace, place);
     },
+    locate: (key, post) => locate(servedIn(key)?.workspace, key, post),
     announce: async (channel, notice, delivery) =>
       named(here(), channel).announce(channel, notice, delivery),
     async start(parts) {
       source = newSource();
+      const { receive = (take) => take() } = parts;
       const found = createWorkspaces({ ...options, ...parts, source });
       const own = await found.connectOwn();
       // Set before the first event, whose thread needs its view.
       workspaces = found;
       try {
         const quietly = createQuietLog(log);
-        await source.start(createEntrance({ find: found.find, log, quietly }), found.readAgain);
+        const enter = createEntrance({ ...found, log, quietly });
+        await source.start((event) => receive(() => enter(event)), found.readAgain);
         checkApp(source.app(), own?.app());
         await found.begin();
         if (isStopped) throw new BotError("ABORTED", "Slack was stopped while it was connecting.");
@@ -94,7 +97,8 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       isStopped = true;
       await Promise.all([source?.stop(), workspaces?.stop()]);
     },
-    open: async (channel, text) => named(here(), channel).begin(channel, text),
+    channelAt: async (channel) => named(here(), channel).channelAt(channel),
+    open: async (channel, text, delivery) => named(here(), channel).begin(channel, text, delivery),
     async examine(_kept, vault) {
       const { examine } = await import("./examine.ts");
       return examine({ ...options, vault, source: () => source ?? newSource() });
@@ -119,6 +123,7 @@ function peopleIn(
       return known.length === 0 ? undefined : known.flat();
     },
     everyone: async (key) => here().of(teamIn(key))?.people.everyone(key),
+    label: async (reference, key) => asked(key, reference).people.label(reference),
     timezone: async (account) => here().home(tryAccount(account)?.team).people.timezone(account),
   };
 }

@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
 import { platformError } from "./errors.ts";
+import { platformFetch } from "../shared/fetch.ts";
+import type { Pace } from "../shared/pace.ts";
 import { createSdkLogger } from "./sdk-log.ts";
 
 /** A request that got no answer by then may still take effect: look before you repeat it. */
@@ -33,6 +35,7 @@ export function clientOptions(apiUrl: string | undefined, log: Logger): webApi.W
   return {
     ...(apiUrl !== undefined && { slackApiUrl: apiUrl }),
     logger: createSdkLogger(log),
+    fetch: platformFetch,
     timeout: TIMEOUT_MS,
     retryConfig: { retries: 0 },
     // Otherwise a 429 would stop every other request too.
@@ -75,4 +78,11 @@ export function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
   return atMost(ms, answer, () => {
     throw new BotError("PLATFORM_UNREACHABLE", `Slack did not answer within ${ms} ms.`);
   });
+}
+
+/** The same, asked as the pace lets it: each method is a lane. */
+export function pacedApi(api: Api, pace: Pace): Api {
+  return {
+    ask: (method, request) => pace.ask({ name: method }, () => api.ask(method, request)),
+  };
 }

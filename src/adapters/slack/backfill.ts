@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 import { unreadWhileAway } from "../render/phrases.ts";
 import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";

@@ -1,13 +1,12 @@
 import * as z from "zod";
-import type { Inbox } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
 import { botRefused } from "../render/phrases.ts";
 import type { Bots } from "../shared/bots.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import { EVENT_TYPE } from "./find-delivery.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Place, type Workspace } from "./place.ts";
-import { wordsOfAttachments } from "./read-blocks.ts";
-import { isSpoken, joined, nameOfBot, shown, textOfBot } from "./read-shown.ts";
+import { isSpoken, nameOfBot, shown, wordsOfBot } from "./read-shown.ts";
 import type { Say } from "./say.ts";
 import { mentions, readSlackText } from "./text.ts";
 
@@ -45,7 +44,7 @@ export function createBotTaker({ workspace, app, bots, people, inbox, say }: Bot
     const said = event.safeParse(raw).data;
     if (said === undefined || !isOthers(said)) return;
     const { channel, ts, thread_ts, bot_id, user } = said;
-    const words = joined(textOfBot(said), wordsOfAttachments(said.attachments));
+    const words = wordsOfBot(said);
     const isMentioned = mentions(words, botUser);
     const place = { channel, root: thread_ts ?? ts };
     const id = bot_id ?? user ?? "";
@@ -66,8 +65,8 @@ export function createBotTaker({ workspace, app, bots, people, inbox, say }: Bot
 
   function isOthers(said: z.infer<typeof event>): boolean {
     const { bot_id, subtype, user, app_id, metadata } = said;
-    const isBots = bot_id !== undefined || (subtype === "bot_message" && user === undefined);
+    const isFromBot = bot_id !== undefined || (subtype === "bot_message" && user === undefined);
     const isOurs = app_id !== undefined && app_id === app();
-    return isBots && !isOurs && isSpoken(said, workspace) && metadata?.event_type !== EVENT_TYPE;
+    return isFromBot && !isOurs && isSpoken(said, workspace) && metadata?.event_type !== EVENT_TYPE;
   }
 }

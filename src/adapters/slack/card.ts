@@ -1,12 +1,11 @@
 import type { types } from "@slack/bolt";
 import type { Button } from "../render/buttons.ts";
 import type { RenderedCard, Tone } from "../render/card.ts";
+import { buttonOf, plain } from "./controls.ts";
 import {
-  buttonOf,
   escapeText,
   exactBlock,
   mentionBlocks,
-  plain,
   textBlock,
   type SlackMessage,
   timestampOf,

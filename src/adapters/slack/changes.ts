@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Address } from "../../core/entry.ts";
-import type { Inbox, Queries } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import type { SlackPeople } from "./people.ts";
 import { keyOf, type Workspace } from "./place.ts";
 import { isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";

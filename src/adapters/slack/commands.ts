@@ -3,17 +3,19 @@ import { LRUCache } from "lru-cache";
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { suggest } from "../../core/suggest.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
 import { headOf } from "../../core/text.ts";
 import { atMost } from "../../core/time-limit.ts";
-import type { Inbox } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
 import type { Overview } from "../overview.ts";
+import { DOOR, incidentOfTheirs } from "../shared/incident-door.ts";
 import type { LookOut } from "../shared/outlook.ts";
 import type { Lines } from "../shared/outlook-lines.ts";
 import * as doors from "../shared/phrases.ts";
 import type { SlackMessage } from "./encode.ts";
 import type { SlackPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
-import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
+import { accountOf, keyOf, linkOf, type Place, tryPlace, type Workspace } from "./place.ts";
 import { respond } from "./response-url.ts";
 
 /** Slack shows an error to who typed it unless it is acknowledged within 3 s. */
@@ -87,7 +89,9 @@ export function createCommands(parts: CommandParts) {
     const word = written.toLowerCase();
     const look = () => lookFor(parts, typed);
     if (word === "ask" && rest !== "") return ask(typed, rest);
-    if (/^incidents?$/.test(word) && rest !== "") return ask(typed, `incident ${rest}`);
+    if (/^incidents?$/.test(word) && rest !== "") {
+      return (await writeInto(parts, typed, rest)) ?? ask(typed, `incident ${rest}`);
+    }
     // `status of checkout?` is a question.
     if (rest !== "") return ask(typed, `${written} ${rest}`);
     switch (word) {
@@ -141,6 +145,27 @@ export function createCommands(parts: CommandParts) {
       return shown(text);
     },
   };
+}
+
+/** What changes an open incident is written in its own thread; undefined: it is asked where they are. */
+async function writeInto(
+  parts: CommandParts,
+  typed: Typed,
+  rest: string,
+): Promise<string | undefined> {
+  const { workspace, people, inbox } = parts;
+  const { user_id, team_id, trigger_id } = typed;
+  const [, incident] = /^(?:update|resolve)\s+(\S+)/i.exec(rest) ?? [];
+  if (incident === undefined) return undefined;
+  const { incidents: seen } = await lookFor(parts, typed);
+  const account = accountOf(team_id ?? workspace.team, user_id);
+  const placeOf = (key: JournalKey) => tryPlace(key, workspace.team);
+  const found = await incidentOfTheirs({ account, incident, seen }, people, placeOf);
+  if (found === undefined) return undefined;
+  const actor = await people.actor(user_id, team_id);
+  const text = `incident ${rest}`;
+  await inbox.post(found.thread, DOOR + trigger_id, { kind: "text", actor, text });
+  return doors.writtenInto(found.id, linkOf(workspace, found.place));
 }
 
 async function lookFor({ workspace, people, lookOut }: CommandParts, typed: Typed) {

@@ -9,7 +9,7 @@ import { createHome } from "./home.ts";
 import { linkOf, tryPlace } from "./place.ts";
 import type { Posting } from "./posting.ts";
 import { createShortcuts, type ShortcutParts } from "./shortcuts.ts";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 
 type DoorParts = Omit<
   CommandParts & ShortcutParts,

@@ -1,10 +1,11 @@
-import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../adapter.ts";
-import { newestOf, readEarlier } from "../shared/earlier.ts";
+import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../view.ts";
+import { carriedBy, newestOf, readEarlier } from "../shared/earlier.ts";
+import { withoutNulls } from "../shared/payload.ts";
 import { answerWithin, type Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import { accountOf, type Place, type Workspace } from "./place.ts";
-import { wordsOfAttachments } from "./read-blocks.ts";
-import { isSpoken, joined, nameOfBot, type Shown, shown, textOfBot } from "./read-shown.ts";
+import { wordsOfAttachments } from "./read-attachments.ts";
+import { isBots, isSpoken, nameOfBot, type Shown, shown, wordsOfBot } from "./read-shown.ts";
 import { readSlackText } from "./text.ts";
 
 /** Slack gives a thread's oldest messages first, at most so many at once; the newest may take several requests. */
@@ -12,6 +13,8 @@ const PAGE = 200;
 const MAX_PAGES = 5;
 /** Different people whose names are looked up. */
 const MAX_NAMES = 10;
+/** A file that Slack tells nothing of, such as one of another workspace. */
+const NAMELESS = "without a name";
 
 export interface EarlierParts {
   api: Api;
@@ -35,11 +38,7 @@ export function createEarlier(place: Place, parts: EarlierParts) {
         if (isThread) await readThread(parts.api, place, { latest, oldest, raw, left });
         else await readChannel(parts.api, place, { latest, most, raw, left });
       } finally {
-        const spoken = raw.filter(
-          (each) =>
-            isSpoken(each, parts.workspace) &&
-            (oldest === undefined || Number(each.ts) > Number(oldest)),
-        );
+        const spoken = raw.filter((each) => isNew(each, oldest, parts.workspace));
         const above = spoken.filter(({ ts }) => ts !== latest);
         const kept = newestOf(above, most, isThread);
         isOlder = kept.length < above.length;
@@ -49,6 +48,28 @@ export function createEarlier(place: Place, parts: EarlierParts) {
       }
       return isOlder ? { older: true } : undefined;
     });
+}
+
+/** A thread's first message comes always. */
+function isNew(each: Shown, oldest: string | undefined, workspace: Workspace): boolean {
+  return isSpoken(each, workspace) && (oldest === undefined || Number(each.ts) > Number(oldest));
+}
+
+/** In a direct message all is told already but what it forwards; without that it is answered as well as can be. */
+export function createForwarded(place: Place, parts: EarlierParts) {
+  return async (before: string, after?: string): Promise<Earlier> => {
+    const latest = tsOf(before);
+    const { messages } = await readEarlier("Slack", explain, async (found, left) => {
+      const oldest = after === undefined ? undefined : tsOf(after);
+      const raw: Shown[] = [];
+      if (latest === undefined) return undefined;
+      await readThread(parts.api, place, { latest, oldest, raw, left });
+      const own = raw.filter((each) => isNew(each, oldest, parts.workspace));
+      found.push(...(await messagesOf(own, latest, parts)));
+      return undefined;
+    });
+    return { messages: carriedBy(messages) };
+  };
 }
 
 /** The question itself is told with what it forwards. */
@@ -94,7 +115,7 @@ async function readThread(
 }
 
 function parsed(messages: readonly unknown[] | undefined): Shown[] {
-  return (messages ?? []).flatMap((message) => shown.safeParse(message).data ?? []);
+  return (messages ?? []).flatMap((message) => shown.safeParse(withoutNulls(message)).data ?? []);
 }
 
 /** Posts are named `msg:<ts>`. */
@@ -107,26 +128,24 @@ async function messagesOf(
   asked: string,
   { workspace, nameOf }: EarlierParts,
 ): Promise<EarlierMessage[]> {
-  const users = new Set(
-    read.flatMap(({ user, bot_id }) => (bot_id === undefined ? (user ?? []) : [])),
-  );
+  const users = new Set(read.flatMap((each) => (isBots(each) ? [] : (each.user ?? []))));
   const names = new Map<string, string | undefined>();
   await Promise.all(
     [...users].slice(0, MAX_NAMES).map(async (user) => names.set(user, await nameOf(user))),
   );
   const reader = { botUser: workspace.botUser, nameOf };
   const messages = read.map(async (each): Promise<EarlierMessage> => {
-    const attached = await readSlackText(wordsOfAttachments(each.attachments), reader);
     const base = {
       id: `msg:${each.ts}`,
       at: Math.round(Number(each.ts) * 1_000),
-      ...(each.files.length > 0 && { files: each.files.map(({ name }) => name) }),
+      ...(each.files.length > 0 && { files: each.files.map(({ name }) => name || NAMELESS) }),
     };
-    if (each.bot_id !== undefined || each.user === undefined) {
-      const text = await readSlackText(textOfBot(each), reader);
-      return { ...base, name: nameOfBot(each), account: undefined, text: joined(text, attached) };
-    }
     const { user } = each;
+    if (user === undefined || isBots(each)) {
+      const text = await readSlackText(wordsOfBot(each), reader);
+      return { ...base, name: nameOfBot(each), account: undefined, text };
+    }
+    const attached = await readSlackText(wordsOfAttachments(each.attachments), reader);
     return {
       ...base,
       name: names.get(user) ?? user,

@@ -4,19 +4,17 @@ import { basicBlocks, shownBlocks } from "../render/basic.ts";
 import {
   type BasicBlock,
   type Block,
-  type Fold,
   type Inline,
-  isWhole,
   joinInlines,
-  plain as wordsOf,
   type RenderedMessage,
   type ShownBlock,
 } from "../render/rich-text.ts";
 import { moreButtons } from "../render/plainer.ts";
 import { splitBlocks } from "../render/split.ts";
-import { type Button, ratingButtons } from "../render/buttons.ts";
+import { type Button, feedbackButtons } from "../render/buttons.ts";
 import { tryAccount, tryGroup } from "./place.ts";
 import { canShowTable, MAX_TABLE_COLUMNS, tableBlock } from "./tables.ts";
+import { actionsOf, containerOf, feedbackBlock, tryContext } from "./controls.ts";
 
 export interface SlackMessage {
   /** For notifications; Slack shows the blocks. */
@@ -49,14 +47,7 @@ const MAX_BLOCKS = 50;
 const MAX_ELEMENT = 3_000;
 /** Deeper lists are drawn no further to the right (Block Kit reference, rich text list). */
 const MAX_INDENT = 8;
-/** Blocks in a container (Block Kit reference). */
-const MAX_CHILDREN = 10;
-/** The least of what Block Kit takes as a text in a section, a context block or a title. */
-const MAX_SMALL = 2_000;
-const MAX_TITLE = 150;
 const BUTTONS_ROOM = 1_000;
-/** Of the pair of buttons that say whether an answer helped: which of them is in their values. */
-export const RATES = "wk:rates";
 /** Seconds since 1970. Slack cannot show dates after the year 9999. */
 const MAX_TIMESTAMP = 253_402_300_799;
 
@@ -69,29 +60,30 @@ export function slackMessages({
   buttons,
   summary,
   mentions = [],
-  rates,
+  feedbackOn,
 }: RenderedMessage): SlackMessage[] {
-  const pressable = rates === undefined ? buttons : [...buttons, ...ratingButtons(rates)];
+  const pressable =
+    feedbackOn === undefined ? buttons : [...buttons, ...feedbackButtons(feedbackOn)];
   const taken = pressable.reduce((sum, { id, label }) => sum + 2 * id.length + label.length, 0);
   const messages = splitBlocks(withOneTable(blocks), (some) => fits(some, taken));
   const text = escapeText(summary.trim() === "" ? "…" : summary);
   return messages.map((message, at) => {
     const isLast = at === messages.length - 1;
-    const rated = isLast ? rates : undefined;
+    const thumbs = isLast ? feedbackOn : undefined;
     const shown = blocksOf(message);
     if (shown.length === 0) shown.push(richText([section([{ text: summary || "…" }])]));
     if (at === 0) shown.unshift(...mentionBlocks(mentions));
     if (isLast && buttons.length > 0) shown.push(actionsOf(buttons));
-    if (rated !== undefined) shown.push(ratingBlock(rated));
+    if (thumbs !== undefined) shown.push(feedbackBlock(thumbs));
     return { text, blocks: shown };
   });
 }
 
 /** The same in blocks that every workspace has: without tables, containers and thumbs. */
 export function basicMessages(rendered: RenderedMessage): SlackMessage[] {
-  const { blocks, buttons, rates, ...message } = rendered;
+  const { blocks, buttons, feedbackOn, ...message } = rendered;
   const drawn = basicBlocks(blocks, MAX_TABLE_COLUMNS);
-  const all = [...buttons, ...moreButtons(blocks, rates)];
+  const all = [...buttons, ...moreButtons(blocks, feedbackOn)];
   return slackMessages({ ...message, blocks: drawn, buttons: all });
 }
 
@@ -147,85 +139,9 @@ export function escapeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function actionsOf(buttons: readonly Button[]): types.ActionsBlock {
-  return { type: "actions", elements: buttons.map(buttonOf) };
-}
-
-/** Slack draws the two as small thumbs. */
-function ratingBlock(run: string): types.ContextActionsBlock {
-  const [helpful, unhelpful] = ratingButtons(run);
-  const half = ({ id, label }: Button) => ({ text: plain(label), value: id });
-  return {
-    type: "context_actions",
-    elements: [
-      {
-        type: "feedback_buttons",
-        action_id: RATES,
-        positive_button: half(helpful),
-        negative_button: half(unhelpful),
-      },
-    ],
-  };
-}
-
-export function buttonOf({ id, label, style, confirm }: Button): types.Button {
-  return {
-    type: "button",
-    action_id: id,
-    value: id,
-    text: plain(label),
-    ...(style !== "plain" && { style }),
-    ...(confirm !== undefined && {
-      confirm: {
-        title: plain(confirm.title),
-        text: plain(confirm.text),
-        confirm: plain(confirm.yes),
-        deny: plain(confirm.no),
-      },
-    }),
-  };
-}
-
-/** Nothing of it is markup, not even an emoji's name. */
-export function plain(text: string): types.PlainTextElement {
-  return { type: "plain_text", text, emoji: false };
-}
-
 /** Shown as it is, whatever is in it. */
 export function exactBlock(text: string): types.RichTextBlock {
   return richText([{ type: "rich_text_preformatted", elements: textElements(text, {}) }]);
-}
-
-/** Folded until somebody opens it, a line and its button for each; beyond what fits there is the button that shows all. */
-function containerOf({ title, lines, open }: Fold): types.ContainerBlock {
-  const fit = lines.length <= MAX_CHILDREN;
-  const children = lines
-    .slice(0, fit ? MAX_CHILDREN : MAX_CHILDREN - 1)
-    .map(({ inlines, button }): types.SectionBlock => ({
-      type: "section",
-      text: plainText(wordsOf(inlines)),
-      ...(button !== undefined && { accessory: buttonOf(button) }),
-    }));
-  const all = { ...open, label: `All ${lines.length}` };
-  return {
-    type: "container",
-    title: plainText(title, MAX_TITLE),
-    is_collapsible: true,
-    default_collapsed: true,
-    child_blocks: fit ? children : [...children, actionsOf([all])],
-  };
-}
-
-function plainText(text: string, max: number = MAX_SMALL): types.PlainTextElement {
-  const shown = text.length <= max ? text : `${text.slice(0, characterEnd(text, max - 1))}…`;
-  return plain(shown);
-}
-
-/** A small line, with nothing in it that has to stay what it is. */
-function tryContext({ inlines }: { inlines: readonly Inline[] }): types.ContextBlock | undefined {
-  const text = wordsOf(inlines).trim();
-  if (text === "" || text.length > MAX_SMALL || inlines.some(isWhole)) return undefined;
-  return { type: "context", elements: [plainText(text)] };
 }
 
 function blocksOf(parts: readonly ShownBlock[]): types.KnownBlock[] {
@@ -361,7 +277,9 @@ function elementsOf(inlines: readonly Inline[]): Element[] {
   return inlines.flatMap((inline) => {
     const style = styleOf(inline);
     if (inline.url !== undefined) {
-      return [{ type: "link" as const, url: inline.url, text: inline.text, ...style }];
+      return [
+        { type: "link" as const, url: inline.url, text: inline.label ?? inline.text, ...style },
+      ];
     }
     return inline.at === undefined
       ? textElements(inline.text, style)

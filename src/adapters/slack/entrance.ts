@@ -7,6 +7,7 @@ import type { Doors } from "./doors.ts";
 import { ADD_TO_INCIDENT } from "./shortcuts.ts";
 import type { Messages } from "./messages.ts";
 import type { Interactions } from "./interactions.ts";
+import type { Reactions } from "./reactions.ts";
 import type { Take } from "./receiver.ts";
 
 const text = z.string().optional().catch(undefined);
@@ -19,6 +20,7 @@ export const envelope = z.object({
   api_app_id: text,
   team_id: text,
   context_team_id: text,
+  is_ext_shared_channel: z.boolean().optional().catch(undefined),
   authorizations: z
     .array(z.object({ team_id: text }).catch({}))
     .default([])
@@ -40,6 +42,7 @@ export interface Entered {
   messages: Messages;
   interactions: Interactions;
   doors: Doors;
+  reactions: Reactions;
   /** The app that the bot is, where it is known. */
   app(): string | undefined;
   onDropped(): Promise<void>;
@@ -50,6 +53,8 @@ export interface Entered {
 export interface EntranceParts {
   /** The first of these workspaces that is served. */
   find(teams: readonly string[]): Promise<Entered | undefined>;
+  /** Of a channel that workspaces share, the one whose it is to take this. */
+  sharing(said: SharedEvent): Promise<Entered | undefined>;
   log: Logger;
   quietly: QuietLog;
 }
@@ -78,7 +83,9 @@ export function createEntrance(parts: EntranceParts): Take {
         quietly("a request was refused", foreign ?? what);
         return undefined;
       }
-      return await route(read, body, { ...entered, quietly });
+      const shared = read.is_ext_shared_channel === true ? trySharedEvent(read.event) : undefined;
+      const taker = (shared && (await parts.sharing(shared))) ?? entered;
+      return await route(read, body, { ...taker, quietly });
     } catch (error) {
       if (isBotError(error)) {
         log.warn({ err: error, what }, "it could not be taken and is not acknowledged");
@@ -89,6 +96,28 @@ export function createEntrance(parts: EntranceParts): Take {
       return undefined;
     }
   };
+}
+
+/** What is said in a thread, by which the workspace is found that has it. */
+export interface SharedEvent {
+  channel: string;
+  root: string;
+  text: string;
+}
+
+const said = z.object({ ts: text, thread_ts: text, text });
+const sharedEvent = said.extend({
+  channel: z.string(),
+  message: said.optional().catch(undefined),
+  previous_message: said.optional().catch(undefined),
+});
+
+function trySharedEvent(event: unknown): SharedEvent | undefined {
+  const read = sharedEvent.safeParse(event).data;
+  const words = read?.message ?? read?.previous_message ?? read;
+  const root = words?.thread_ts ?? words?.ts;
+  if (read === undefined || root === undefined) return undefined;
+  return { channel: read.channel, root, text: words?.text ?? "" };
 }
 
 /**
@@ -161,7 +190,7 @@ async function hear(
   event: Envelope["event"],
   parts: Entered & { quietly: QuietLog },
 ): Promise<undefined> {
-  const { messages, interactions, doors, quietly } = parts;
+  const { messages, interactions, doors, reactions, quietly } = parts;
   const type = event?.type ?? "no type";
   switch (type) {
     case "app_mention":
@@ -170,6 +199,10 @@ async function hear(
       return;
     case "agent_session_stopped":
       await interactions.stop(event);
+      return;
+    case "reaction_added":
+    case "reaction_removed":
+      await reactions.take(event);
       return;
     case "app_home_opened":
       doors.home.open(event);

@@ -151,7 +151,9 @@ function refusalText(
   const meaning = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined;
   const needed = "needed" in data ? String(data["needed"]) : "that this needs";
   const words = typeof meaning === "function" ? meaning(token, needed) : meaning;
-  return `Slack refused ${method} (${code})${words === undefined ? "." : `: ${words}`}`;
+  if (words === undefined) return `Slack refused ${method} (${code}).`;
+  // People read it too, where a thread can't be shown: what to do comes first.
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)} (Slack refused ${method}: ${code})`;
 }
 
 /** True for an error that means that Slack is away, and not that it does not like this one request. */

@@ -1,5 +1,6 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
+import type { Bounds } from "../../core/edit.ts";
 import type { Form, FormField } from "../render/forms.ts";
 import type { Page } from "../shared/reading.ts";
 import { pageBlocks } from "./encode.ts";
@@ -61,14 +62,38 @@ export function readPlace(metadata: string): Place {
 }
 
 function inputOf(field: FormField): types.InputBlock {
-  const { name, label, hint, optional } = field;
+  const { name, label, hint, optional, kind, bounds, value } = field;
+  const isNumber = bounds !== undefined && kind === "line" && isWithin(bounds, value);
   return {
     type: "input",
     block_id: name,
     optional,
     label: plain(label),
     ...(hint !== "" && { hint: plain(hint) }),
-    element: field.kind === "choice" ? selectOf(field) : textInputOf(field),
+    element:
+      kind === "choice"
+        ? selectOf(field)
+        : isNumber
+          ? numberInputOf(bounds, value)
+          : textInputOf(field),
+  };
+}
+
+/** Slack takes no other value into a field for numbers; what stands there now may be another. */
+function isWithin({ isWhole, min = -Infinity, max = Infinity }: Bounds, value: string): boolean {
+  if (value === "") return true;
+  if (!(isWhole ? /^-?\d{1,15}$/ : /^-?\d{1,15}(?:\.\d{1,15})?$/).test(value)) return false;
+  return Number(value) >= min && Number(value) <= max;
+}
+
+function numberInputOf({ isWhole, min, max }: Bounds, value: string): types.NumberInput {
+  return {
+    type: "number_input",
+    action_id: INPUT,
+    is_decimal_allowed: !isWhole,
+    ...(min !== undefined && { min_value: String(min) }),
+    ...(max !== undefined && { max_value: String(max) }),
+    ...(value !== "" && { initial_value: value }),
   };
 }
 

@@ -43,10 +43,10 @@ export function createHome({ workspace, api, overview, lookOut, lines, log }: Ho
 
   async function aboutBlocks(): Promise<types.KnownBlock[]> {
     const { tokens, limit } = await overview.today();
-    const systems = overview.systems().join(" · ");
+    const systems = overview.systems().map(systemName).join(" · ");
     const today = `Today: ${tokens.toLocaleString("en")} of ${limit.toLocaleString("en")} tokens`;
     return [
-      heading("What I can reach"),
+      heading("What I can look at and change"),
       ...(systems === "" ? [] : [text(systems)]),
       small([...overview.about(), today].join("\n")),
     ];
@@ -66,6 +66,16 @@ export function createHome({ workspace, api, overview, lookOut, lines, log }: Ho
       publish(user).catch((error: unknown) => log.debug({ err: error }, "Home could not be shown"));
     },
   };
+}
+
+/** Whose own names say little to people. */
+const SYSTEM_NAMES: Readonly<Record<string, string>> = {
+  host: "This machine",
+  incident: "Incident records",
+};
+
+function systemName(system: string): string {
+  return SYSTEM_NAMES[system] ?? system.charAt(0).toUpperCase() + system.slice(1);
 }
 
 function listOf(title: string, items: readonly Item[], none: string): types.KnownBlock[] {

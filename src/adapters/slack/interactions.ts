@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isBotError, messageOf } from "../../core/errors.ts";
-import type { Inbox, Queries } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import type { AllowLink, RenderedMessage } from "../render/rich-text.ts";
 import {
   type ButtonTarget,
@@ -9,7 +10,8 @@ import {
   handleForm,
 } from "../shared/buttons.ts";
 import type { Api } from "./api.ts";
-import { RATES, type SlackMessage, slackMessages, slackPages } from "./encode.ts";
+import { FEEDBACK } from "./controls.ts";
+import { type SlackMessage, slackMessages, slackPages } from "./encode.ts";
 import { sendFile } from "./images.ts";
 import { errorsOf, formView, MAX_FIELDS, pageView, readPlace, readSubmit } from "./forms.ts";
 import type { SlackPeople } from "./people.ts";
@@ -100,7 +102,7 @@ function createTaker(parts: InteractionParts, record: Recorder) {
     const { container, user, actions, trigger_id } = body;
     const [{ action_id, action_ts, value, selected_option }] = actions;
     const pressed =
-      selected_option?.value ?? (action_id === RATES ? value : undefined) ?? action_id;
+      selected_option?.value ?? (action_id === FEEDBACK ? value : undefined) ?? action_id;
     const tell = (text: string) => parts.tell(place, user.id, text);
     const show = (message: RenderedMessage) => parts.show(place, user.id, slackMessages(message));
     const origin = "view_id" in container ? container.view_id : container.message_ts;
@@ -127,7 +129,7 @@ function createTaker(parts: InteractionParts, record: Recorder) {
         async record(click) {
           await keep(click);
         },
-        async rate(said, then) {
+        async noteFeedback(said, then) {
           if (await keep(said)) await then();
         },
         async open(message, opened) {

@@ -4,17 +4,28 @@ import type { Address } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { memoize } from "../../core/memoize.ts";
-import type { Inbox, Queries } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
 import { answerWithin, type Api } from "./api.ts";
 import { createChangeTaker, tryChange } from "./changes.ts";
 import type { SlackPeople } from "./people.ts";
+import { FORWARDED } from "../shared/phrases.ts";
 import { addressOf } from "../shared/spoken-to.ts";
 import { accountOf, keyOf, type Place, type Workspace } from "./place.ts";
-import { eventSchema, isPersons, messageSchema, type ReceivedMessage } from "./read-message.ts";
+import {
+  eventSchema,
+  isBlank,
+  isPersons,
+  messageSchema,
+  type ReceivedMessage,
+} from "./read-message.ts";
 import { mentions, othersIn, readSlackText } from "./text.ts";
 
 const MAX_THREADS = 10_000;
+/** Each mention comes as two events, and each event again while Slack has no acknowledgement: up to about six minutes. */
+const MAX_MESSAGES = 10_000;
+const COPIES_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 /** A thread that is not for the bot is not asked about again for so long; events arrive seconds out of order. */
 const FOREIGN_MS = 5 * 60_000;
@@ -41,9 +52,10 @@ export function createMessages(parts: MessageParts) {
   const { workspace, api, people, inbox, queries, log } = parts;
   const { team, botUser } = workspace;
   const ours = new LRUCache<string, true>({ ttl: DAY_MS, max: MAX_THREADS });
-  /** Otherwise every reply in other people's threads would cost a request, from a limit that answers need too. */
-  let pausedUntil = 0;
-  const rootOf = memoize(readRoot, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
+  const taken = createTaken();
+  const isForUs = (said: ReceivedMessage) => isTo(said, botUser);
+  const isRoot = (said: ReceivedMessage) => isPersons(said, botUser) && isForUs(said);
+  const rootOf = createRootReader(api, isRoot);
 
   async function isOurs(key: JournalKey): Promise<boolean> {
     if (ours.has(key)) return true;
@@ -52,30 +64,8 @@ export function createMessages(parts: MessageParts) {
     return true;
   }
 
-  /** A thread's first message, if it is for the bot: its own event is then late or was never sent. */
-  async function readRoot(thread: string): Promise<ReceivedMessage | undefined> {
-    const [channel = "", ts = ""] = thread.split(" ");
-    if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);
-    try {
-      const answer = await api.ask("conversations.replies", (client) =>
-        client.conversations.replies({ channel, ts, limit: 1 }),
-      );
-      const found = (answer.messages ?? []).find((message) => message.ts === ts);
-      const said = messageSchema.safeParse(found).data;
-      const root = said && { ...said, channel };
-      return root !== undefined && isPersons(root, botUser) && isForUs(root) ? root : undefined;
-    } catch (error) {
-      // The message is gone, or the bot may not see it.
-      if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
-      const waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
-      pausedUntil = performance.now() + waitMs;
-      throw error;
-    }
-  }
-
-  const isForUs = (said: ReceivedMessage) => isTo(said, botUser);
-
-  async function keep(place: Place, said: ReceivedMessage): Promise<void> {
+  /** False: it asks for nothing, or who wrote it was told why it cannot be kept. */
+  async function keep(place: Place, said: ReceivedMessage): Promise<boolean> {
     const { user = "", ts } = said;
     const key = keyOf(team, place);
     const [actor, written, attached] = await Promise.all([
@@ -83,22 +73,48 @@ export function createMessages(parts: MessageParts) {
       readSlackText(said.text, { botUser, nameOf: people.nameOf }),
       parts.readFiles(said.files),
     ]);
-    const isEmpty = written === "" && said.files.length === 0;
+    const isEmpty = isBlank({ ...said, text: written });
     // An empty line between people asks for nothing.
-    if (isEmpty && !isForUs(said)) return;
-    const text = isEmpty ? "help" : written;
+    if (isEmpty && !isForUs(said)) return false;
+    const isForward = written === "" && said.files.length === 0;
+    const text = isEmpty ? "help" : isForward ? FORWARDED : written;
     const address = readAddress(said, workspace);
     const inbound = { kind: "text" as const, actor, text, address, ...attached };
     try {
       await inbox.post(key, `msg:${ts}`, inbound);
       ours.set(key, true);
       parts.onHeard(place, { ts, text });
+      return true;
     } catch (error) {
       if (!isBotError(error, "USAGE")) throw error;
       // Sending it again would not help.
       await parts.tell(place, user, error.message);
+      return false;
     }
   }
+
+  /** Keeps what is for the bot: resolves once it is durable, with whether it was. */
+  async function take(place: Place, said: ReceivedMessage): Promise<boolean> {
+    const thread = nameOf(place.channel, place.root);
+    const isAddressed = isForUs(said);
+    if (place.root === said.ts) return keep(place, said);
+    // A root whose own event is here is not asked for.
+    await taken.ended(thread);
+    if (!(await isOurs(keyOf(team, place)))) {
+      const root = await answerWithin(ROOT_MS, rootOf(thread)).catch((error: unknown) => {
+        // Without its root nobody can tell whether a reply is for the bot, unless it mentions it.
+        if (!isAddressed) throw error;
+        log.debug({ err: error }, "could not read the first message of a thread");
+        return undefined;
+      });
+      if (root !== undefined) await takeOnce(place, root);
+      else if (!isAddressed) return false;
+    }
+    return keep(place, said);
+  }
+
+  const takeOnce = async (place: Place, said: ReceivedMessage) =>
+    taken.once(nameOf(said.channel, said.ts), () => take(place, said));
 
   const takeChange = createChangeTaker(parts, readAddress);
 
@@ -114,26 +130,64 @@ export function createMessages(parts: MessageParts) {
       if (said === undefined || !isPersons(said, botUser)) return parts.hearBot(event);
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };
       const isReply = place.root !== said.ts;
-      const isAddressed = isForUs(said);
-      if (!isAddressed && !isReply) return;
-      if (isReply && !(await isOurs(keyOf(team, place)))) {
-        const root = await answerWithin(ROOT_MS, rootOf(`${place.channel} ${place.root}`)).catch(
-          (error: unknown) => {
-            // Without its root nobody can tell whether a reply is for the bot, unless it mentions it.
-            if (!isAddressed) throw error;
-            log.debug({ err: error }, "could not read the first message of a thread");
-            return undefined;
-          },
-        );
-        if (root !== undefined) await keep(place, root);
-        else if (!isAddressed) return;
-      }
-      await keep(place, said);
+      if (isReply || isForUs(said)) await takeOnce(place, said);
     },
   };
 }
 
 export type Messages = ReturnType<typeof createMessages>;
+
+/** Reads a thread's first message, if it is for the bot: its own event is then late or was never sent. */
+function createRootReader(api: Api, isRoot: (said: ReceivedMessage) => boolean) {
+  /** Otherwise every reply in other people's threads would cost a request, from a limit that answers need too. */
+  let pausedUntil = 0;
+
+  async function read(thread: string): Promise<ReceivedMessage | undefined> {
+    const [channel = "", ts = ""] = thread.split(" ");
+    if (performance.now() < pausedUntil) throw new BotError("PLATFORM_RATE_LIMITED", PAUSED);
+    try {
+      const answer = await api.ask("conversations.replies", (client) =>
+        client.conversations.replies({ channel, ts, limit: 1 }),
+      );
+      const found = (answer.messages ?? []).find((message) => message.ts === ts);
+      const said = messageSchema.safeParse(found).data;
+      const root = said && { ...said, channel };
+      return root !== undefined && isRoot(root) ? root : undefined;
+    } catch (error) {
+      // The message is gone, or the bot may not see it.
+      if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
+      const waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+      pausedUntil = performance.now() + waitMs;
+      throw error;
+    }
+  }
+
+  return memoize(read, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
+}
+
+/** Which messages are on their way into the journal, or were kept a while ago. */
+function createTaken() {
+  const taken = new LRUCache<string, Promise<boolean>>({ ttl: COPIES_MS, max: MAX_MESSAGES });
+  return {
+    /** Resolves when the message, if it is on its way, has ended well or not. */
+    async ended(name: string): Promise<void> {
+      await taken.get(name)?.catch(() => {});
+    },
+    /** One way per message: its other events end as the first does, and the worker that this has woken is awake for them too. */
+    once(name: string, take: () => Promise<boolean>): Promise<boolean> {
+      const first = taken.get(name);
+      if (first !== undefined) return first;
+      const mine = take();
+      taken.set(name, mine);
+      const forget = () => taken.peek(name) === mine && taken.delete(name);
+      // What was not kept may be for the bot when it comes again.
+      mine.then((isKept) => isKept || forget(), forget);
+      return mine;
+    },
+  };
+}
+
+const nameOf = (channel: string, ts: string) => `${channel} ${ts}`;
 
 function readAddress({ channel, text }: ReceivedMessage, { team, botUser }: Workspace): Address {
   const others = othersIn(text, botUser, (user) => accountOf(team, user));
@@ -148,8 +202,7 @@ function isTo({ channel, text }: ReceivedMessage, botUser: string): boolean {
 export function isQuestion(message: unknown, isThread: boolean, botUser: string): boolean {
   const said = eventSchema.safeParse(message).data;
   if (said === undefined || !isPersons(said, botUser)) return false;
-  const isEmpty = said.text === "" && said.files.length === 0;
-  return isTo(said, botUser) || (isThread && !isEmpty);
+  return isTo(said, botUser) || (isThread && !isBlank(said));
 }
 
 /** Slack's ids say what they name: D is a direct message. */

@@ -1,4 +1,5 @@
 import type { webApi } from "@slack/bolt";
+import { LRUCache } from "lru-cache";
 import type { Actor } from "../../core/entry.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { People, Membership } from "../../core/people.ts";
@@ -16,6 +17,10 @@ import {
 
 /** SAFETY: who may decide is looked up again after this at the latest. */
 const TTL_MS = 60_000;
+/** What a person is called decides nothing. */
+const NAMES_TTL_MS = 86_400_000;
+/** What a group is called decides nothing. */
+const HANDLES_TTL_MS = 600_000;
 const MAX_USERS = 5_000;
 const MAX_CHANNELS = 1_000;
 
@@ -30,6 +35,7 @@ type Profile = NonNullable<webApi.UsersInfoResponse["user"]>;
 
 /** The workspace's people, and what of a channel decides who sees it. */
 export interface SlackPeople extends People {
+  label(reference: string): Promise<string | undefined>;
   /**
    * A person as entries name them. `team` is what the event says; who cannot be looked up quickly is named by id.
    * @throws BotError of one from another workspace what `Api.ask` throws
@@ -55,13 +61,12 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     max: MAX_CHANNELS,
   });
   const groupOf = memoize((group) => listGroup(api, group), { ...kept, max: MAX_CHANNELS });
+  const handlesOf = memoize(() => listHandles(api), { ttlMs: HANDLES_TTL_MS, max: 1 });
   const channelOf = memoize((channel) => askChannel(api, channel), { ...kept, max: MAX_CHANNELS });
   const isHome = ({ team_id, enterprise_user }: Profile) =>
     team_id === team || enterprise_user?.teams?.includes(team) === true;
 
-  async function quickly(user: string): Promise<Profile | undefined> {
-    return answerWithin(NAME_MS, profileOf(user)).catch(() => undefined);
-  }
+  const quickly = createNames(profileOf);
 
   async function membershipOf(account: string, place: Place | undefined): Promise<Membership> {
     const named = tryAccount(account);
@@ -94,6 +99,12 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
         .filter((user) => user !== workspace.botUser)
         .map((user) => accountOf(team, user));
     },
+    async label(reference) {
+      const group = tryGroup(reference);
+      if (group !== undefined) return (await handlesOf("")).get(group);
+      const named = tryAccount(reference);
+      return named?.team === team ? shownName(await profileOf(named.user)) : undefined;
+    },
     async timezone(account) {
       const named = tryAccount(account);
       const found = named && (await profileOf(named.user));
@@ -102,7 +113,9 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     async actor(user, said) {
       const isLocal = said === undefined || said === team;
       // One person has one account. Only the profile of somebody from elsewhere says whether they belong here too.
-      const found = isLocal ? await quickly(user) : await answerWithin(NAME_MS, profileOf(user));
+      const found = isLocal
+        ? await quickly(user, said === team)
+        : await answerWithin(NAME_MS, profileOf(user));
       const isOurs = said === team || (found === undefined ? isLocal : isHome(found));
       return {
         // With a file, or a reply also shown in the channel, Slack does not name the workspace.
@@ -111,7 +124,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
         ...(found?.name && { handle: found.name }),
       };
     },
-    nameOf: async (user) => shownName(await quickly(user)),
+    nameOf: async (user) => shownName(await quickly(user, true)),
     isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
     isHere: async (channel) => {
       const { is_member, is_im } = (await channelOf(channel)) ?? {};
@@ -121,6 +134,22 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       const { name, is_im, is_mpim } = (await channelOf(channel)) ?? {};
       return name === undefined || is_im === true || is_mpim === true ? undefined : `#${name}`;
     },
+  };
+}
+
+/** The profile if it comes quickly; `mayBeOld`: as an earlier look-up had it, for what a person is called. */
+function createNames(profileOf: (user: string) => Promise<Profile | undefined>) {
+  const last = new LRUCache<string, Profile>({ max: MAX_USERS, ttl: NAMES_TTL_MS });
+  async function look(user: string): Promise<Profile | undefined> {
+    const found = await profileOf(user);
+    if (found === undefined) last.delete(user);
+    else last.set(user, found);
+    return found;
+  }
+  return async (user: string, mayBeOld: boolean): Promise<Profile | undefined> => {
+    const known = mayBeOld ? last.get(user) : undefined;
+    const looked = look(user).catch(() => undefined);
+    return known ?? answerWithin(NAME_MS, looked).catch(() => undefined);
   };
 }
 
@@ -170,6 +199,16 @@ async function listGroup(api: Api, usergroup: string): Promise<string[] | undefi
     if (isCode(error, "no_such_subteam", "subteam_not_found")) return undefined;
     throw error;
   }
+}
+
+/** By group, `@sre`. */
+async function listHandles(api: Api): Promise<ReadonlyMap<string, string>> {
+  const { usergroups = [] } = await api.ask("usergroups.list", (client) =>
+    client.usergroups.list(),
+  );
+  return new Map(
+    usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, `@${handle}`] as const] : [])),
+  );
 }
 
 type Channel = webApi.ConversationsInfoResponse["channel"];

@@ -36,6 +36,6 @@ export function wkHelp(command: string): string {
 Only you see the answers of these:
 ${command} status: model, tools, host, what waits and what runs
 ${command} approvals: what waits for approval, where you may see it
-${command} incident: open incidents; with “open <title>” it starts one, in a thread
+${command} incident: open incidents; with “open <title>” it starts one, in a thread; “update” and “resolve” change its card
 In a thread, mention me with “help” to see every command.`;
 }

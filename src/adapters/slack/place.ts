@@ -71,6 +71,23 @@ export function messageLink(
   return `${url}archives/${channel}/p${ts.replace(".", "")}?thread_ts=${root}&cid=${channel}`;
 }
 
+/** When the message with this timestamp was said, ms since 1970. */
+export function timeOf(ts: string): number {
+  return Math.floor(Number(ts) * 1_000);
+}
+
+/** When the message of this post was said, and its address; undefined for no post of a message in the thread. */
+export function locate(
+  workspace: Workspace | undefined,
+  key: JournalKey,
+  post: string,
+): { at: number; link: string } | undefined {
+  const place = workspace && tryPlace(key, workspace.team);
+  const ts = /^msg:(\d+\.\d+)$/.exec(post)?.[1];
+  const link = place && ts && messageLink(workspace, place, ts);
+  return link === undefined || ts === undefined ? undefined : { at: timeOf(ts), link };
+}
+
 /** The beginning of a thread's key that names its channel; a key of another form stays whole. */
 export function channelOf(key: JournalKey): string {
   return tryJournalKey(key) === undefined ? key : key.split(":").slice(0, 3).join(":");

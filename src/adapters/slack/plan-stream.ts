@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { types, webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
-import type { Delivery, MessageRef } from "../adapter.ts";
+import type { Delivery, MessageRef } from "../view.ts";
 import { stopButton } from "../render/buttons.ts";
 import { planOf } from "../render/plan.ts";
 import type { RunProgress } from "../render/progress.ts";

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { createTurns } from "../../core/turns.ts";
-import type { MessageRef } from "../adapter.ts";
+import type { MessageRef } from "../view.ts";
 import {
   deliverParts,
   EPHEMERAL,

@@ -6,8 +6,8 @@ const MAX_DEPTH = 12;
 const MAX_LINES = 400;
 
 /**
- * The words of Block Kit blocks and of attachments, a line for each, in Slack's own notation (`readSlackText` reads it).
- * What a block of an unknown type says in its usual fields is found too.
+ * The words of Block Kit blocks, a line for each, in Slack's own notation (`readSlackText` reads it). What a block of an
+ * unknown type says in its usual fields is found too.
  */
 export function wordsOfBlocks(blocks: unknown): string {
   const lines: string[] = [];
@@ -15,44 +15,45 @@ export function wordsOfBlocks(blocks: unknown): string {
   return lines.join("\n");
 }
 
-/** The words of attachments, in the order that Slack shows them. */
-export function wordsOfAttachments(attachments: unknown): string {
-  if (!Array.isArray(attachments)) return "";
-  return attachments
-    .map((each: unknown) => (isJsonObject(each) ? wordsOfAttachment(each) : ""))
-    .filter((words) => words !== "")
-    .join("\n");
+/** What can be pressed there cannot be pressed here; where a button leads is said, a line for each. */
+export function linesOfLinks(buttons: unknown): string[] {
+  const lines: string[] = [];
+  collectLinks(buttons, lines, 0);
+  return lines;
+}
+
+/** A text with the address that it leads to; one that is none of the web's is left out. */
+export function linked(text: string, url: Json | undefined): string {
+  if (typeof url !== "string" || !/^https?:\/\//i.test(url)) return text;
+  const address = `<${inert(url)}>`;
+  return text === "" ? address : `${text} (${address})`;
+}
+
+/** An address that ends nothing it stands in. */
+function inert(url: string): string {
+  return url.replaceAll(/[<>|\s]/g, encodeURIComponent);
+}
+
+/** A time in Slack's notation; empty for what is none, such as an unfilled template. */
+export function dated(seconds: Json | undefined): string {
+  const at = Math.floor(Number(stringOf(seconds)));
+  return at > 1e9 && at < 1e11 ? `<!date^${at}^{date}|${at}>` : "";
+}
+
+export function stringOf(value: Json | undefined): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
 type Fields = Record<string, Json | undefined>;
-
-function wordsOfAttachment(attachment: Fields): string {
-  const { pretext, author_name, title, text, fields, footer, fallback } = attachment;
-  const blocks = wordsOfBlocks([attachment["blocks"], attachment["message_blocks"]]);
-  const rows = Array.isArray(fields)
-    ? fields.flatMap((field) =>
-        isJsonObject(field) ? [`${stringOf(field["title"])}: ${stringOf(field["value"])}`] : [],
-      )
-    : [];
-  const words = [
-    ...[pretext, author_name, title, text].map(stringOf),
-    blocks,
-    ...rows,
-    stringOf(footer),
-  ].filter((line) => line !== "" && line !== ": ");
-  return words.length > 0 ? words.join("\n") : stringOf(fallback);
-}
-
-function stringOf(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
-}
 
 /** Fields that hold more blocks, elements or texts. */
 const HOLDERS = [
   "title",
   "subtitle",
   "text",
+  "description",
   "fields",
+  "accessory",
   "elements",
   "body",
   "blocks",
@@ -77,39 +78,77 @@ function collect(value: unknown, lines: string[], depth: number): void {
     return;
   }
   if (!isJsonObject(value)) return;
-  const { type, elements } = value;
-  if (typeof type === "string" && INLINE.has(type) && Array.isArray(elements)) {
-    const line = elements.map(inline).join("");
-    if (line !== "") lines.push(line);
-    return;
+  const special = linesOfKind(value, depth);
+  if (special === undefined) for (const holder of HOLDERS) collect(value[holder], lines, depth + 1);
+  else lines.push(...special.filter((line) => line !== ""));
+}
+
+/** Undefined for a block or element that says what it says in its fields. */
+function linesOfKind(block: Fields, depth: number): string[] | undefined {
+  const { elements, title, rows, description } = block;
+  const type = stringOf(block["type"]);
+  if (INLINE.has(type) && Array.isArray(elements)) return [elements.map(inline).join("")];
+  if (type === "rich_text_list" && Array.isArray(elements)) {
+    const first = Number(stringOf(block["offset"]) || 0) + 1;
+    const mark = (i: number) => (block["style"] === "ordered" ? `${first + i}.` : "•");
+    return elements.map((each, i) => `${mark(i)} ${wordsWithin(each, depth)}`);
   }
   if (type === "image") {
-    const alt = stringOf(value["alt_text"]);
-    if (alt !== "") lines.push(`(image: ${alt})`);
-    return;
+    const alt = stringOf(block["alt_text"]) || wordsWithin(title, depth);
+    return [alt === "" ? "" : `(image: ${alt})`];
   }
-  // What can be pressed there cannot be pressed here.
-  if (type === "actions" || type === "button") return;
-  for (const holder of HOLDERS) collect(value[holder], lines, depth + 1);
+  if (type === "video") {
+    const about = wordsWithin(description, depth);
+    return [linked(wordsWithin(title, depth), block["title_url"]), about];
+  }
+  if (type.endsWith("table") && Array.isArray(rows)) {
+    return rows.map((row) =>
+      Array.isArray(row) ? row.map((cell) => wordsWithin(cell, depth)).join(" | ") : "",
+    );
+  }
+  if (/actions$|button|overflow/.test(type)) return linesOfLinks(block);
+  return undefined;
+}
+
+/** In one line. */
+function wordsWithin(value: Json | undefined, depth: number): string {
+  const lines: string[] = [];
+  collect(value, lines, depth + 1);
+  return lines.join(" ");
+}
+
+function collectLinks(value: unknown, lines: string[], depth: number): void {
+  if (depth > MAX_DEPTH || lines.length >= MAX_LINES) return;
+  if (Array.isArray(value)) {
+    for (const each of value) collectLinks(each, lines, depth + 1);
+  } else if (isJsonObject(value)) {
+    const { url, text, elements, options } = value;
+    // A button of an attachment has a text, one of a block a text object.
+    if (typeof url === "string") lines.push(linked(wordsWithin(text, depth), url));
+    collectLinks([elements, options], lines, depth + 1);
+  }
 }
 
 /** An element of rich text, as it would stand in a message's `text`. */
 function inline(element: Json): string {
   if (!isJsonObject(element)) return "";
-  const { type, text, url, name, user_id, channel_id, usergroup_id, range } = element;
+  const { type, text, url, name, user_id, channel_id, usergroup_id, range, timestamp } = element;
+  const fallback = escaped(stringOf(element["fallback"] ?? element["value"]));
   if (type === "text") return escaped(stringOf(text));
   if (type === "link") {
     const label = text === undefined ? "" : `|${escaped(stringOf(text))}`;
-    return `<${stringOf(url)}${label}>`;
+    return `<${inert(stringOf(url))}${label}>`;
   }
-  if (type === "emoji") return `:${stringOf(name)}:`;
+  if (type === "emoji") return `:${escaped(stringOf(name))}:`;
   if (type === "user") return `<@${stringOf(user_id)}>`;
   if (type === "channel") return `<#${stringOf(channel_id)}>`;
   if (type === "usergroup") return `<!subteam^${stringOf(usergroup_id)}>`;
   if (type === "broadcast") return `<!${stringOf(range)}>`;
-  return escaped(stringOf(element["fallback"]));
+  if (type === "date") return dated(timestamp) || fallback;
+  return fallback;
 }
 
-function escaped(text: string): string {
+/** Of what Slack gives as it is, such as names: nothing in it is a mention or a link. */
+export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { slackFile } from "./files.ts";
-import type { Workspace } from "./place.ts";
+import { SLACKS_OWN, type Workspace } from "./place.ts";
+import { joinedOnce, wordsOfAttachments } from "./read-attachments.ts";
 import { wordsOfBlocks } from "./read-blocks.ts";
 
 /** A message as it is read back: a person's, a bot's, or one of Slack's own (`subtype`). */
@@ -38,16 +39,18 @@ export function isSpoken({ subtype, user, bot_id }: Shown, { botUser, botId }: W
   return !isOurs && (subtype === undefined || SPOKEN.has(subtype));
 }
 
-export function nameOfBot({ username, bot_profile }: Shown): string {
-  return username ?? bot_profile?.name ?? "app";
+/** An app's, a webhook's or Slack's own: no person's words, whoever they are shown as. */
+export function isBots({ bot_id, bot_profile, subtype, user }: Shown): boolean {
+  const isApps = bot_id !== undefined || bot_profile !== undefined || subtype === "bot_message";
+  return isApps || user === undefined || SLACKS_OWN.has(user);
 }
 
-/** With blocks the text is only what notifications show, and often says less. */
-export function textOfBot({ text, blocks }: Shown): string {
-  const shownText = wordsOfBlocks(blocks);
-  return shownText.includes(text) ? shownText : joined(text, shownText);
+export function nameOfBot({ username, bot_profile, user }: Shown): string {
+  const own = user !== undefined && SLACKS_OWN.has(user) ? "Slackbot" : "app";
+  return username ?? bot_profile?.name ?? own;
 }
 
-export function joined(...texts: string[]): string {
-  return texts.filter((text) => text.trim() !== "").join("\n");
+/** All that a bot's message says. With blocks its text is only what notifications show, and often says less. */
+export function wordsOfBot({ text, blocks, attachments }: Shown): string {
+  return joinedOnce([text, wordsOfBlocks(blocks), wordsOfAttachments(attachments)]);
 }

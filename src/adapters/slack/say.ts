@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Delivery } from "../adapter.ts";
+import type { Delivery } from "../view.ts";
 import { renderText } from "../render/message.ts";
 import { slackMessages } from "./encode.ts";
 import type { Place } from "./place.ts";

@@ -16,6 +16,7 @@ export const SCOPES = [
   "im:read",
   "mpim:history",
   "mpim:read",
+  "reactions:read",
   "reactions:write",
   "usergroups:read",
   "users:read",

@@ -1,7 +1,8 @@
 import type { types } from "@slack/bolt";
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
-import type { Inbox } from "../adapter.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
+import type { Inbox } from "../inbox.ts";
 import type { OpenIncident } from "../overview.ts";
 import {
   incidentChoices,
@@ -10,12 +11,13 @@ import {
   updateOf,
   WHICH_INCIDENT,
 } from "../shared/about-message.ts";
+import { DOOR, incidentOfTheirs } from "../shared/incident-door.ts";
 import type { LookOut } from "../shared/outlook.ts";
 import * as doors from "../shared/phrases.ts";
 import type { Api } from "./api.ts";
 import type { SlackPeople } from "./people.ts";
 import * as phrases from "./phrases.ts";
-import { accountOf, keyOf, linkOf, type Place, type Workspace } from "./place.ts";
+import { accountOf, keyOf, linkOf, type Place, timeOf, tryPlace, type Workspace } from "./place.ts";
 
 const INVESTIGATE = "investigate";
 export const ADD_TO_INCIDENT = "add_to_incident";
@@ -25,6 +27,8 @@ const OPTIONS = { most: 100, longest: 75 };
 const [BLOCK, FIELD] = ["incident", "input"];
 
 const person = z.object({ id: z.string(), team_id: z.string().optional() });
+
+type Person = z.infer<typeof person>;
 
 const schema = z.object({
   callback_id: z.string(),
@@ -62,27 +66,51 @@ export interface ShortcutParts {
   tell(place: Place, user: string, text: string): Promise<void>;
 }
 
+interface Noting {
+  /** Where they are. */
+  place: Place;
+  user: Person;
+  seen: readonly OpenIncident[];
+  post: string;
+}
+
 /** Takes the shortcuts in the menu of a message. Each resolves once it is in the journal of that message's thread. */
 export function createShortcuts(parts: ShortcutParts) {
   const { workspace, api, people, inbox, lookOut } = parts;
   const { team } = workspace;
 
   /** Writes it as if that person had typed it there. */
-  async function say(place: Place, id: string, user: z.infer<typeof person>, text: string) {
+  async function say(place: Place, id: string, user: Person, text: string) {
     const actor = await people.actor(user.id, user.team_id);
     await inbox.post(keyOf(team, place), id, { kind: "text", actor, text });
   }
 
+  async function seenFrom({ channel }: Place, user: Person): Promise<OpenIncident[]> {
+    const isOpen = await people.isPublic(channel);
+    const from = isOpen ? undefined : `slack:${team}:${channel}`;
+    return (await lookOut(accountOf(user.team_id ?? team, user.id), from)).incidents;
+  }
+
+  /** In the incident's own thread, or where they are. */
+  async function noteIn({ place, user, seen, post }: Noting, incident: string, note: string) {
+    const account = accountOf(user.team_id ?? team, user.id);
+    const placeOf = (key: JournalKey) => tryPlace(key, team);
+    const found = await incidentOfTheirs({ account, incident, seen }, people, placeOf);
+    const text = updateOf(incident, note);
+    if (found === undefined) return say(place, post, user, text);
+    await say(found.place, DOOR + post, user, text);
+    void parts.tell(place, user.id, doors.writtenInto(incident, linkOf(workspace, found.place)));
+  }
+
   async function addToIncident(used: Used, place: Place): Promise<void> {
     const { user, trigger_id, message_ts } = used;
-    const isOpen = await people.isPublic(place.channel);
-    const from = isOpen ? undefined : `slack:${team}:${place.channel}`;
-    const { incidents } = await lookOut(accountOf(user.team_id ?? team, user.id), from);
+    const incidents = await seenFrom(place, user);
     const [first, ...others] = incidents;
     if (first === undefined) return parts.tell(place, user.id, doors.NO_INCIDENT);
     const note = noteOf(timeOf(message_ts), addressOf(workspace, place, message_ts));
     if (others.length === 0) {
-      return say(place, `note:${message_ts}:${first.id}`, user, updateOf(first.id, note));
+      const post = `note:${message_ts}:${first.id}`;
+      return noteIn({ place, user, seen: incidents, post }, first.id, note);
     }
     const view = whichView(incidents, { ...place, note });
     await api.ask("views.open", (client) => client.views.open({ trigger_id, view }));
@@ -118,7 +146,8 @@ export function createShortcuts(parts: ShortcutParts) {
       const { user, view } = chosenSchema.parse(body);
       const { note, ...place } = noteSchema.parse(JSON.parse(view.private_metadata));
       const id = view.state.values[BLOCK]?.[FIELD]?.selected_option.value ?? "";
-      await say(place, `form:${view.id}`, user, updateOf(id, note));
+      const seen = await seenFrom(place, user);
+      await noteIn({ place, user, seen, post: `form:${view.id}` }, id, note);
     },
   };
 }
@@ -127,10 +156,6 @@ export function createShortcuts(parts: ShortcutParts) {
 function addressOf(workspace: Workspace, { channel, root }: Place, ts: string): string {
   const inThread = root === ts ? "" : `?thread_ts=${root}&cid=${channel}`;
   return linkOf(workspace, { channel, root: ts }) + inThread;
-}
-
-function timeOf(ts: string): number {
-  return Number(ts) * 1_000;
 }
 
 function whichView(

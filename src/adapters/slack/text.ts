@@ -1,4 +1,5 @@
 import type { Address } from "../../core/entry.ts";
+import { formatUtc } from "../../core/instant.ts";
 import { spokenTo } from "../shared/spoken-to.ts";
 
 /** Slack's own notation in a text: `<…>` is always Slack's, what a person typed as `< > &` comes as an entity. */
@@ -73,11 +74,16 @@ function plain(inside: string, nameOf: (user: string) => string | undefined): st
   }
 }
 
-/** `!here`, `!subteam^S1|@sre`, `!date^1700000000^{date}|14 Nov`. */
+/** `!here`, `!subteam^S1|@sre`, `!date^1700000000^Posted {date}^https://web.test|14 Nov`. */
 function special(name: string, label: string): string {
-  const [kind = "", id = ""] = name.split("^");
+  const [kind = "", id = "", form = "", url = ""] = name.split("^");
   if (kind === "subteam") return label === "" ? `@${id}` : `@${label.replace(/^@/, "")}`;
-  return label || `@${kind}`;
+  const at = new Date(Number(id) * 1_000).getTime();
+  if (/^(?:here|channel|everyone)$/.test(kind)) return `@${kind}`;
+  if (kind !== "date" || Number.isNaN(at)) return label || `@${kind}`;
+  // Slack shows each reader their own time of day.
+  const [before = ""] = form.split("{");
+  return `${before}${formatUtc(at, "second")}${url === "" ? "" : ` (${url})`}`;
 }
 
 /** Slack makes links of hosts and mail addresses by itself; their label is what was typed. */

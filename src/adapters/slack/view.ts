@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { View } from "../adapter.ts";
+import type { View } from "../view.ts";
 import type { AllowLink } from "../render/rich-text.ts";
 import type { ProgressBoard } from "../shared/progress-board.ts";
 import type { ThreadSign } from "../shared/sign.ts";
@@ -8,7 +8,7 @@ import type { Api } from "./api.ts";
 import { slackCard } from "./card.ts";
 import { basicMessages, slackMessages } from "./encode.ts";
 import { sendFile, slackImages } from "./images.ts";
-import { createEarlier } from "./earlier.ts";
+import { createEarlier, createForwarded } from "./earlier.ts";
 import { messageLink, type Place, tryAccount, type Workspace } from "./place.ts";
 import { isPaged } from "./tables.ts";
 import type { PlanStreams } from "./plan-stream.ts";
@@ -47,6 +47,6 @@ export function createView(place: Place, { api, workspace, nameOf, ...parts }: V
     postPrivately: (account, rendered) =>
       parts.posting.postEphemeral(place, userOf(account), slackMessages(rendered)),
     nameOf: async (account) => (await nameOf(userOf(account))) ?? userOf(account),
-    ...(!isDirect && { earlier: createEarlier(place, { api, workspace, nameOf }) }),
+    earlier: (isDirect ? createForwarded : createEarlier)(place, { api, workspace, nameOf }),
   });
 }

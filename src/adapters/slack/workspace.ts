@@ -1,14 +1,16 @@
 import type { Logger } from "pino";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ChatParts, Delivery, MessageRef, Notice, View } from "../adapter.ts";
+import type { ChatParts, OpenChannel } from "../adapter.ts";
+import type { Delivery, MessageRef, View } from "../view.ts";
+import type { Notice } from "../shown.ts";
 import { createBots } from "../shared/bots.ts";
-import { createPace } from "../shared/pace.ts";
+import { createPace, type Pace } from "../shared/pace.ts";
 import { createProgressBoard } from "../shared/progress-board.ts";
 import { createSign } from "../shared/sign.ts";
 import { renderOutgoing, renderText } from "../render/message.ts";
 import { renderProgress } from "../render/progress.ts";
-import { answerWithin, type Api } from "./api.ts";
+import { answerWithin, type Api, pacedApi } from "./api.ts";
 import { createBotTaker } from "./bots.ts";
 import { slackMessages } from "./encode.ts";
 import { isSilence } from "./errors.ts";
@@ -16,6 +18,7 @@ import { createSlackFiles } from "./files.ts";
 import { createDoors } from "./doors.ts";
 import { createDropped } from "./dropped.ts";
 import type { Entered } from "./entrance.ts";
+import { createReactions } from "./reactions.ts";
 import { createMessages, isDirect, type MessageParts } from "./messages.ts";
 import { createPeople, type SlackPeople } from "./people.ts";
 import { keyOf, NO_THREAD, type Place, type Workspace } from "./place.ts";
@@ -47,8 +50,10 @@ export interface ServedWorkspace extends Entered {
   workspace: Workspace;
   people: SlackPeople;
   viewOf(place: Place): View;
-  /** Begins a thread with this text in a channel of it, such as `slack:T1:C1`. */
-  begin(channel: string, text: string): Promise<JournalKey>;
+  /** A channel of it, such as `slack:T1:C1`. */
+  channelAt(channel: string): Promise<OpenChannel>;
+  /** Begins a thread with this text in such a channel. */
+  begin(channel: string, text: string, delivery: Delivery): Promise<JournalKey>;
   /** Posts it in the channel itself. */
   announce(channel: string, notice: Notice, delivery: Delivery): Promise<MessageRef>;
   /** Reads what was written while nobody listened, beside all else. */
@@ -66,8 +71,10 @@ export function serveWorkspace(
   parts: WorkspaceParts & ChatParts,
 ): ServedWorkspace {
   const { token, apiUrl, log, inbox, queries } = parts;
-  const people = createPeople(api, workspace);
-  const showing = createShowing(api, workspace, parts);
+  const pace = createPace({ platform: "Slack", isSilence, log });
+  const paced = pacedApi(api, pace);
+  const people = createPeople(paced, workspace);
+  const showing = createShowing({ api, paced, pace }, workspace, parts);
   const { posting, allowLink, board, streams, sign } = showing;
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
@@ -84,7 +91,7 @@ export function serveWorkspace(
   };
 
   const shared = { workspace, api, people, inbox, queries, tell, log };
-  const shown = { api, workspace, nameOf: people.nameOf, log };
+  const shown = { api: paced, workspace, nameOf: people.nameOf, log };
   const onConclusion = createTitles(api, log);
   const doors = createDoors({ ...parts, ...shared, posting, allowLink });
   const readFiles = createSlackFiles({ token, apiUrl, log });
@@ -106,15 +113,16 @@ export function serveWorkspace(
     messages,
     interactions: createInteractions({ ...shared, allowLink, show }),
     doors,
+    reactions: createReactions(shared),
     app: parts.app,
     onDropped: dropped.tell,
     onRemoved: parts.onRemoved,
-    async begin(channel, text) {
-      const id = idIn(channel);
-      // Slack would also take a person's id or a channel's name, and no event comes under those.
-      if (!/^[A-Z0-9]+$/.test(id) || !(await people.isHere(id)))
-        throw new BotError("PLATFORM_REFUSED", `I'm not in ${channel}.`, { refused: "place" });
-      return keyOf(workspace.team, { channel: id, root: await doors.begin(id, text) });
+    channelAt: async (channel) => about(await openIdIn(people, channel), workspace, people),
+    async begin(channel, text, delivery) {
+      const id = await openIdIn(people, channel);
+      const [message = { text, blocks: [] }] = slackMessages(await renderText(text, allowLink));
+      const root = await posting.put({ channel: id, root: NO_THREAD }, [message], delivery);
+      return keyOf(workspace.team, { channel: id, root });
     },
     announce: async (channel, notice, delivery) =>
       posting.put(
@@ -134,22 +142,47 @@ export function serveWorkspace(
   };
 }
 
+/** @throws BotError PLATFORM_REFUSED for what is no channel that the bot is in */
+async function openIdIn(people: SlackPeople, channel: string): Promise<string> {
+  const id = idIn(channel);
+  // Slack would also take a person's id or a channel's name, and no event comes under those.
+  if (/^[A-Z0-9]+$/.test(id) && (await people.isHere(id))) return id;
+  throw new BotError("PLATFORM_REFUSED", `I'm not in ${channel}.`, { refused: "place" });
+}
+
+async function about(
+  channel: string,
+  { team }: Workspace,
+  people: SlackPeople,
+): Promise<OpenChannel> {
+  // Who is in it is asked as of a thread in it.
+  const key = keyOf(team, { channel, root: "0.0" });
+  return {
+    name: await people.channelName(channel),
+    isPublic: await people.isPublic(channel),
+    has: async (account) => (await people.membership(account, key)) === "member",
+  };
+}
+
 /** The id of a channel that is named with its workspace. */
 function idIn(channel: string): string {
   return channel.split(":")[2] ?? "";
 }
 
 /** What shows a thread, and what it is doing. */
-function createShowing(api: Api, workspace: Workspace, { maxStreamMs, log }: WorkspaceParts) {
+function createShowing(
+  { api, paced, pace }: { api: Api; paced: Api; pace: Pace },
+  workspace: Workspace,
+  { maxStreamMs, log }: WorkspaceParts,
+) {
   const status = createStatus(api, log);
   const streams = createPlanStreams({
-    api,
+    api: paced,
     sessionOf: status.sessionOf,
     renew: (place, ref) => board.note(place, ref),
     maxStreamMs: maxStreamMs,
     log,
   });
-  const pace = createPace({ platform: "Slack", isSilence, log });
   const posting = createPosting(api, workspace, pace, streams.end);
   const allowLink = (url: string) => url.startsWith(`${workspace.url}archives/`);
   const board = createProgressBoard<Place>({

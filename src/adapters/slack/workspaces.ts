@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { ChatParts, Vault } from "../adapter.ts";
 import { type Api, createApi } from "./api.ts";
+import type { SharedEvent } from "./entrance.ts";
 import { INSTALLATION, refusalCode } from "./errors.ts";
 import { appOf, identify } from "./identity.ts";
 import type { Installing } from "./install-routes.ts";
@@ -13,7 +14,9 @@ import {
   type InstallOptions,
 } from "./installations.ts";
 import type { EventSource } from "./receiver.ts";
+import { keyOf } from "./place.ts";
 import { INSTALL_PATH } from "./scopes.ts";
+import { mentions } from "./text.ts";
 import { serveWorkspace, type ServedWorkspace } from "./workspace.ts";
 
 export interface SlackOptions {
@@ -212,6 +215,17 @@ export function createWorkspaces(parts: Parts) {
         if (found !== undefined) return found;
       }
       return undefined;
+    },
+    /**
+     * Slack sends what is said in a shared channel once, through whichever workspace. Theirs is the thread that it is in, else the
+     * bot that is mentioned.
+     */
+    async sharing({ channel, root, text }: SharedEvent): Promise<ServedWorkspace | undefined> {
+      const all = pool.all();
+      if (all.length === 1) return undefined;
+      for (const each of all)
+        if (await parts.queries.isKnown(keyOf(each.workspace.team, { channel, root }))) return each;
+      return all.find(({ workspace }) => mentions(text, workspace.botUser));
     },
     /** Connects the one whose token is set. @throws as `ChatAdapter.start` */
     async connectOwn(): Promise<ServedWorkspace | undefined> {

@@ -1,4 +1,4 @@
-import type { Outgoing, Progress } from "../adapter.ts";
+import type { Outgoing, Progress } from "../shown.ts";
 import { briefArgs, modelWords } from "../render/phrases.ts";
 import { type CallProgress, createRunProgress, type RunProgress } from "../render/progress.ts";
 import type { Look } from "./style.ts";

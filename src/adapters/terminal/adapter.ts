@@ -1,6 +1,8 @@
 import type { Readable } from "node:stream";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Adapter, Inbox, Queries } from "../adapter.ts";
+import type { Adapter } from "../adapter.ts";
+import type { Inbox } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import { createPaint } from "./style.ts";
 import { createPlace } from "./people.ts";
 import { type Output, Screen } from "./screen.ts";

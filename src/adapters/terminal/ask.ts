@@ -4,7 +4,10 @@ import { exactText } from "../../security/sanitize.ts";
 import type { Actor } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Adapter, Inbound, Outgoing, Queries } from "../adapter.ts";
+import type { ActionCard, Outgoing } from "../shown.ts";
+import type { Adapter } from "../adapter.ts";
+import type { Inbound } from "../inbox.ts";
+import type { Queries } from "../queries.ts";
 import { type Answer, plainNotice } from "../render/phrases.ts";
 import { readAttachments } from "./attachments.ts";
 import { type Board, createBoard } from "./board.ts";
@@ -16,6 +19,7 @@ import { DELIVERED_TWICE } from "./phrases.ts";
 import { DEFAULT_COLUMNS, goneError, type Output } from "./screen.ts";
 import { createPlace } from "./people.ts";
 import { noteNotice, type TerminalView } from "./view.ts";
+import { commandLine } from "../../core/installation.ts";
 
 export interface AskOptions {
   /** The thread in which the question is asked. */
@@ -182,7 +186,7 @@ async function report(
   if (status === "wrapped_up") {
     await write(err, "I stopped at a limit; the thread can continue from here.");
   }
-  const goOn = `npm start -- --thread ${key}`;
+  const goOn = commandLine(`--thread ${key}`);
   if (open.size + unsettled.size > 0)
     await write(err, `To approve or deny, open the thread:  ${goOn}`);
   else if (status === "needs_answer") await write(err, `To answer, open the thread:  ${goOn}`);

@@ -4,7 +4,7 @@ import { basename, extname, resolve } from "node:path";
 import { type FileType, MAX_FILE_BYTES, MAX_FILES } from "../../core/block.ts";
 import { isOfType } from "../../core/file-type.ts";
 import { codeOf, messageOf } from "../../core/errors.ts";
-import type { InboundFile } from "../adapter.ts";
+import type { InboundFile } from "../inbox.ts";
 
 /** The files that a typed text names, or why it cannot be sent with them, in words for whoever typed it. */
 export type Attachments = { files: InboundFile[] } | { why: string };

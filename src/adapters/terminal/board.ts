@@ -1,5 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
 import { isSettled } from "../render/phrases.ts";
 import { type Manner, standingText } from "./card.ts";
 import type { Answerable } from "./input.ts";

@@ -1,6 +1,6 @@
-import type { ActionCard, IncidentCard } from "../adapter.ts";
+import type { ActionCard, IncidentCard } from "../shown.ts";
 import { incidentMessage } from "../render/incident.ts";
-import { renderDetails, wholeCard } from "../render/card.ts";
+import { renderDetails, wholeCard } from "../render/card-details.ts";
 import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";

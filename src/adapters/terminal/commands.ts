@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Queries, ThreadSummary } from "../adapter.ts";
+import type { Queries, ThreadSummary } from "../queries.ts";
 import { callInlines } from "../render/call.ts";
 import type { Block } from "../render/rich-text.ts";
 import type { Board } from "./board.ts";
@@ -26,13 +26,35 @@ export function newThreadKey(): JournalKey {
   return `${TRANSPORT}:${randomUUID()}`;
 }
 
-export async function listThreads(parts: CommandParts): Promise<string> {
-  const threads = await parts.queries.threads(TRANSPORT);
-  if (threads.length === 0) return "No threads yet.";
-  const lines = threads.map((thread, index) =>
-    threadLine(thread, index + 1, parts.key, parts.look()),
+/** Lines of a list that are shown at once. */
+const PAGE = 50;
+
+export async function listThreads(parts: CommandParts, written: string): Promise<string> {
+  const threads = parts.queries.threads(`${TRANSPORT}:`);
+  return pageOf(threads, "threads", written, (thread, number) =>
+    threadLine(thread, number, parts.key, parts.look()),
   );
-  return lines.join("\n");
+}
+
+/** One page of a list, and how to see the next. */
+async function pageOf<T>(
+  items: AsyncIterable<T>,
+  name: "threads" | "approvals",
+  written: string,
+  lineOf: (item: T, number: number) => string,
+): Promise<string> {
+  const none = { threads: "No threads yet.", approvals: "No open approvals." }[name];
+  const page = written === "" ? 1 : Number(written);
+  if (!Number.isSafeInteger(page) || page < 1) return `/${name} <page>, such as /${name} 2`;
+  const lines: string[] = [];
+  let number = 0;
+  for await (const item of items) {
+    number += 1;
+    if (number > page * PAGE) return [...lines, `More: /${name} ${page + 1}`].join("\n");
+    if (number > (page - 1) * PAGE) lines.push(lineOf(item, number));
+  }
+  if (lines.length > 0) return lines.join("\n");
+  return number === 0 ? none : `There is no page ${page}.`;
 }
 
 /** The thread that a number of the list, a key or the beginning of one means; else what is wrong with it. */
@@ -41,9 +63,10 @@ export async function findThread(
   wanted: string,
 ): Promise<{ key: JournalKey } | { why: string }> {
   if (wanted === "") return { why: "/resume <number or key>; /threads lists them." };
-  const threads = await parts.queries.threads(TRANSPORT);
-  const numbered = /^\d{1,3}$/.test(wanted) ? threads[Number(wanted) - 1] : undefined;
-  const [found, ...others] = numbered === undefined ? matching(threads, wanted) : [numbered];
+  const { queries } = parts;
+  const numbered = /^\d{1,4}$/.test(wanted) ? await nth(queries, Number(wanted)) : undefined;
+  const [found, ...others] =
+    numbered === undefined ? await startingWith(queries, wanted) : [numbered];
   if (found === undefined) return { why: `No thread ${wanted}. /threads lists them.` };
   if (others.length > 0) {
     const keys = [found, ...others].map((each) => shortKey(each.key)).join(", ");
@@ -53,24 +76,33 @@ export async function findThread(
   return { key: found.key };
 }
 
-function matching(threads: ThreadSummary[], wanted: string): ThreadSummary[] {
-  const key = wanted.startsWith(`${TRANSPORT}:`) ? wanted : `${TRANSPORT}:${wanted}`;
-  return threads.filter((each) => each.key.startsWith(key));
+async function nth({ threads }: Queries, number: number): Promise<ThreadSummary | undefined> {
+  let left = number;
+  for await (const thread of threads(`${TRANSPORT}:`)) if ((left -= 1) === 0) return thread;
+  return undefined;
 }
 
-export async function listApprovals(parts: CommandParts): Promise<string> {
-  const cards = await parts.queries.openActions(TRANSPORT);
-  if (cards.length === 0) return "No open approvals.";
-  return cards.map((card) => waitingText(card, parts.key, parts.look())).join("\n");
+/** Threads whose keys begin so that are named where it could be any. */
+const MAX_NAMED = 10;
+
+async function startingWith({ threads }: Queries, wanted: string): Promise<ThreadSummary[]> {
+  const found: ThreadSummary[] = [];
+  const prefix = wanted.startsWith(`${TRANSPORT}:`) ? wanted : `${TRANSPORT}:${wanted}`;
+  for await (const thread of threads(prefix)) if (found.push(thread) === MAX_NAMED) break;
+  return found;
+}
+
+export async function listApprovals(parts: CommandParts, written: string): Promise<string> {
+  return pageOf(parts.queries.openActions(TRANSPORT), "approvals", written, (card) =>
+    waitingText(card, parts.key, parts.look()),
+  );
 }
 
 /** The full card of an action of this thread, in the state that this screen has shown. */
 export async function describeAction(parts: CommandParts, wanted: string): Promise<string> {
-  const { board, look } = parts;
+  const { board, look, queries, key } = parts;
   if (wanted === "") return "/details <action>, such as /details a1";
-  const waiting = await parts.queries.openActions(TRANSPORT);
-  const card =
-    board.card(wanted) ?? waiting.find((each) => each.key === parts.key && each.action === wanted);
+  const card = board.card(wanted) ?? (await queries.action(key, wanted));
   if (card === undefined) return `There is no action ${wanted} in this thread.`;
   const footer = card.phase === "open" ? replyLine(card.action) : standingText(card, look().paint);
   return detailsText(card, look(), footer);

@@ -2,7 +2,8 @@ import { type Edit, type Mistake, WHOLE_FIELD } from "../../core/edit.ts";
 import type { JsonObject } from "../../core/entry.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { exactText } from "../../security/sanitize.ts";
-import type { ActionCard, Queries } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { Queries } from "../queries.ts";
 import { createEditing, type Editing } from "./editing.ts";
 import { EDIT_HINT, NOTHING_CHANGED } from "./phrases.ts";
 

@@ -1,4 +1,5 @@
-import type { HistoryItem, Outgoing } from "../adapter.ts";
+import type { HistoryItem } from "../queries.ts";
+import type { Outgoing } from "../shown.ts";
 import { incidentText, standingText } from "./card.ts";
 import { messageText } from "./message.ts";
 import type { Look } from "./style.ts";

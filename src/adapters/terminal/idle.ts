@@ -1,5 +1,5 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Queries } from "../adapter.ts";
+import type { Queries } from "../queries.ts";
 import type { Board } from "./board.ts";
 
 /** How long nothing may have been shown before it counts as quiet: one pass of a worker shows several things. */

@@ -1,5 +1,6 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, Click } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { Click } from "../inbox.ts";
 import { digestStart, openedClick } from "../render/buttons.ts";
 import { NOTHING_OPEN } from "./phrases.ts";
 

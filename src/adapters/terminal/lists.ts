@@ -1,5 +1,6 @@
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { ActionCard, ThreadSummary } from "../adapter.ts";
+import type { ActionCard } from "../shown.ts";
+import type { ThreadSummary } from "../queries.ts";
 import type { Look } from "./style.ts";
 import { formatAge, formatExpiry } from "./time.ts";
 import { clip } from "./wrap.ts";

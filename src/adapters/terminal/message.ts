@@ -1,4 +1,4 @@
-import type { Notice, Outgoing, Progress } from "../adapter.ts";
+import type { Notice, Outgoing, Progress } from "../shown.ts";
 import { type Button, readButtonAction } from "../render/buttons.ts";
 import { evidenceLines as evidenceBlocks } from "../render/answer.ts";
 import { callInlines } from "../render/call.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { ActionCard, MessageRef, Outgoing, View } from "../adapter.ts";
+import type { ActionCard, Outgoing } from "../shown.ts";
+import type { MessageRef, View } from "../view.ts";
 import { plainNotice } from "../render/phrases.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
@@ -37,7 +38,7 @@ export function createView(parts: ViewParts): TerminalView {
 
   async function say(message: Outgoing): Promise<string> {
     await parts.ready;
-    const known = message.kind === "answer" && parts.answered.has(message.run);
+    const known = message.kind === "answer" && (message.isMoot || parts.answered.has(message.run));
     // Before anything is taken away: an answer replaces its draft at once.
     const text = known ? undefined : await messageText(message, look());
     activity.heard(message);

@@ -3,7 +3,7 @@ import { EXIT, findThread, type CliCommand, withStore } from "./command.ts";
 export const artifact: CliCommand = {
   name: "artifact",
   forms: {
-    "npm start -s -- artifact <thread> <id>": "a call's whole output, where its result was cut",
+    "artifact <thread> <id>": "a call's whole output, where its result was cut",
   },
   words: { min: 2, max: 2 },
   async run({ config, words: [thread = "", id = ""] }) {

@@ -4,7 +4,7 @@ import type { CliCommand } from "./command.ts";
 export const ask: CliCommand = {
   name: "ask",
   forms: {
-    'npm start -s -- ask "<text>" [--json]':
+    'ask "<text>" [--json]':
       "one question or command in a thread of its own; the answer is on stdout",
   },
   options: { json: "flag" },

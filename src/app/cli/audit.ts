@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { StoredEntry } from "../../core/entry.ts";
 import { withoutRemoved } from "../../core/removed.ts";
+import { isPageNotice } from "../../thread/entry-ids.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -17,9 +18,9 @@ import {
 export const audit: CliCommand = {
   name: "audit",
   forms: {
-    "npm start -s -- audit [--thread <id>] [--since 24h|7d|2026-11-21]":
+    "audit [--thread <id>] [--since 24h|7d|2026-11-21]":
       "requests, votes, executions and outcomes as JSON lines",
-    "npm start -s -- audit --verify [<thread>] [--against <file>]":
+    "audit --verify [<thread>] [--against <file>]":
       "checks each thread's seal and prints its head, a JSON line each;\nwith --against, compares them with lines you kept elsewhere",
   },
   options: { thread: "text", since: "text", verify: "flag", against: "text" },
@@ -106,6 +107,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   assistant: false,
   above: false,
   gate: false,
+  // Only what came of a page.
   notice: false,
   // Only what its place refused (`isRefused`).
   delivered: false,
@@ -116,6 +118,10 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
 /** An alarm: it is not shown where it belongs, but to somebody else or to nobody. */
 function isRefused(entry: StoredEntry): boolean {
   return entry.kind === "delivered" && entry.instead !== undefined;
+}
+
+function isPage(entry: StoredEntry): boolean {
+  return entry.kind === "notice" && isPageNotice(entry.id);
 }
 
 /** Requests, votes, executions and outcomes, oldest first in each thread, one JSON object a line. */
@@ -129,7 +135,8 @@ export async function* auditLines(
   }
   for (const thread of keys) {
     for (const entry of withoutRemoved(await journal.read(thread))) {
-      if (entry.at < since || !(IS_AUDITED[entry.kind] || isRefused(entry))) continue;
+      if (entry.at < since || !(IS_AUDITED[entry.kind] || isRefused(entry) || isPage(entry)))
+        continue;
       const { at, ...rest } = entry;
       yield JSON.stringify({ at: new Date(at).toISOString(), thread, ...rest });
     }

@@ -2,6 +2,7 @@ import { BotError } from "../../core/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
+import { commandLine } from "../../core/installation.ts";
 
 /** Exit codes of every command; scripts rely on them. 3: it needs an approval or an answer. */
 export const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
@@ -21,7 +22,7 @@ export interface CommandInput {
 export interface CliCommand {
   /** Undefined: what is done when no command is named. */
   readonly name?: string;
-  /** Its forms, each with what it does, as the usage shows them. */
+  /** Its forms, each the words after the program's name, with what it does, as the usage shows them. */
   readonly forms: Readonly<Record<string, string>>;
   /** Its own options, each a text unless `flag`. */
   readonly options?: Readonly<Record<string, "text" | "flag">>;
@@ -65,7 +66,7 @@ export async function findThread(journal: JournalReader, name: string): Promise<
   if (only !== undefined && another === undefined) return only;
   const problem = only === undefined ? "No thread begins with" : "Several threads begin with";
   const { exactText } = await import("../../security/sanitize.ts");
-  const text = `${problem} ${exactText(name)}; /threads in \`npm start\` lists them.`;
+  const text = `${problem} ${exactText(name)}; /threads in \`${commandLine("")}\` lists them.`;
   throw new BotError("THREAD_UNKNOWN", text);
 }
 

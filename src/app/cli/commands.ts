@@ -12,6 +12,7 @@ import { replay } from "./replay.ts";
 import { secrets } from "./secrets.ts";
 import { start } from "./start.ts";
 import { trace } from "./trace.ts";
+import { commandLine } from "../../core/installation.ts";
 
 /** Every command, in the order of the usage. A new one is its file and one line here. */
 const COMMANDS: readonly CliCommand[] = [
@@ -32,7 +33,8 @@ const FLAG = { type: "boolean" } as const;
 
 export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   const lines = commands.flatMap(({ forms }) =>
-    Object.entries(forms).flatMap(([form, about]) => {
+    Object.entries(forms).flatMap(([words, about]) => {
+      const form = commandLine(words);
       const [first = "", ...more] = about.split("\n");
       const pad = " ".repeat(FORM_WIDTH + 3);
       const head =
@@ -45,10 +47,10 @@ export function usage(commands: readonly CliCommand[] = COMMANDS): string {
   return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
 }
 
-const SEE_ALL = "`npm start -s -- help` lists every command.";
+const seeAll = () => `\`${commandLine("help")}\` lists every command.`;
 
 /** What is wrong with the command line, and what would be right. */
-function wrong(problem: string, right = SEE_ALL, cause?: unknown): BotError {
+function wrong(problem: string, right = seeAll(), cause?: unknown): BotError {
   return new BotError("USAGE", `${problem}\n${right}`, { cause });
 }
 
@@ -69,7 +71,7 @@ export function readCommand(argv: readonly string[]): Read | "help" | "version" 
   const command = COMMANDS.find((each) => each.name === name);
   if (command === undefined) throw unknownCommand(name ?? "");
   const { options: own = {}, words: { min, max } = { min: 0, max: 0 } } = command;
-  const called = name ?? "npm start";
+  const called = name ?? commandLine("");
   const forms = `\n${usage([command])}`;
   const foreign = Object.keys(values).find((option) => !Object.hasOwn(own, option));
   if (foreign !== undefined) throw wrong(`${called} takes no --${foreign}.`, forms);
@@ -102,6 +104,6 @@ function readArguments(argv: readonly string[]) {
   } catch (error) {
     // Node adds how to pass a word that begins with a hyphen, which no command here takes.
     const [problem = ""] = messageOf(error).split(". To specify");
-    throw wrong(`${problem.replace(/\.$/, "")}.`, SEE_ALL, error);
+    throw wrong(`${problem.replace(/\.$/, "")}.`, seeAll(), error);
   }
 }

@@ -5,7 +5,7 @@ const MARKS = { ok: "ok     ", absent: "–      ", broken: "BROKEN " };
 export const doctor: CliCommand = {
   name: "doctor",
   forms: {
-    "npm start -s -- doctor": "what works here and what does not",
+    doctor: "what works here and what does not",
   },
   async run(input) {
     const { examine } = await import("./examine.ts");

@@ -24,6 +24,7 @@ import type { Secrets } from "../../team/secrets.ts";
 import { loadToolset, type Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
 import { storedForms, storedSecrets } from "./stored-team.ts";
+import { commandLine } from "../../core/installation.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
 
@@ -138,7 +139,7 @@ function sizeText({ tools, found }: Toolset): string {
 
 /** Makes the calls that prove each server; all of them at once, since one that is away takes its time. */
 async function* examineConnections(
-  { secrets, host }: Config,
+  { secrets, host, pages }: Config,
   { tools, proofs, network }: Pick<Toolset, "tools" | "proofs"> & { network: Network },
 ): AsyncIterable<CheckedPart> {
   const encoder = createEncoder(secrets);
@@ -164,6 +165,13 @@ async function* examineConnections(
       } catch (error) {
         return { state: "broken", subject, text: encoder.encode(messageOf(error)) };
       }
+    }),
+  );
+  const targets = new Map(pages.map(({ to }) => [`${to.instance} ${to.service}`, to]));
+  yield* await Promise.all(
+    [...targets.values()].map(async (to): Promise<CheckedPart> => {
+      const { ok, text } = await dispatcher.pages.examine(to, signal);
+      return { state: ok ? "ok" : "broken", subject: "paging", text };
     }),
   );
 }
@@ -223,7 +231,7 @@ async function* examinePlatforms(
 ): AsyncIterable<CheckedPart> {
   if (platforms.length === 0) {
     const names = PLATFORMS.map(({ title }) => title).join(", ");
-    const text = `none configured (${names}): npm start opens a conversation in the terminal`;
+    const text = `none configured (${names}): ${commandLine("")} opens a conversation in the terminal`;
     yield { state: "absent", subject: "platforms", text };
   }
   for (const { name, setUp } of PLATFORMS) {

@@ -15,12 +15,10 @@ async function serveByHttp(config: Config): Promise<number> {
 export const mcp: CliCommand = {
   name: "mcp",
   forms: {
-    "npm start -s -- mcp":
-      "our tools and incidents for another agent, by the Model Context Protocol on stdin and stdout",
-    "npm start -s -- mcp --http":
-      "the same at /mcp of the HTTP server, with what `npm start` serves; needs MCP_TOKEN",
-    "npm start -s -- mcp login <server>": "logs in at a server of integrations.mcp, by OAuth",
-    "npm start -s -- mcp logout <server>": "forgets that login",
+    mcp: "our tools and incidents for another agent, by the Model Context Protocol on stdin and stdout",
+    "mcp --http": "the same at /mcp of the HTTP server, beside what is served; needs MCP_TOKEN",
+    "mcp login <server>": "logs in at a server of integrations.mcp, by OAuth",
+    "mcp logout <server>": "forgets that login",
   },
   options: { http: "flag" },
   words: { min: 0, max: 2 },

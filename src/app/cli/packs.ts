@@ -5,8 +5,7 @@ export const packs: CliCommand = {
   name: "packs",
   words: { min: 1, max: 2 },
   forms: {
-    "npm start -s -- packs check [<file>]":
-      "every mistake in the tool packs, with file, line and reason",
+    "packs check [<file>]": "every mistake in the tool packs, with file, line and reason",
   },
   async run({ config, folder, words: [verb, file] }) {
     if (verb !== "check") throw new BotError("USAGE", "packs: expected packs check");

@@ -4,8 +4,7 @@ import { type CliCommand, EXIT, findThread, printLines, textOption, withStore } 
 export const replay: CliCommand = {
   name: "replay",
   forms: {
-    "npm start -s -- replay <thread> [--step n]":
-      "the model calls of a thread; one of them with its exact request",
+    "replay <thread> [--step n]": "the model calls of a thread; one of them with its exact request",
   },
   options: { step: "text" },
   words: { min: 1, max: 1 },

@@ -5,7 +5,7 @@ export const secrets: CliCommand = {
   name: "secrets",
   words: { min: 1, max: 1 },
   forms: {
-    "npm start -s -- secrets change-key": "encrypts the stored secrets with a new key",
+    "secrets change-key": "encrypts the stored secrets with a new key",
   },
   async run({ config, words: [verb] }) {
     if (verb !== "change-key") throw new BotError("USAGE", "secrets: expected secrets change-key");

@@ -2,9 +2,8 @@ import { type CliCommand, textOption } from "./command.ts";
 
 export const start: CliCommand = {
   forms: {
-    "npm start":
-      "serves the chat platforms that are configured; with none, opens a conversation in this\nterminal: the newest thread with open work, else a new one",
-    "npm start -- --thread <id>": "opens one of the terminal's threads",
+    "": "serves the chat platforms that are configured; with none, opens a conversation in this\nterminal: the newest thread with open work, else a new one",
+    "--thread <id>": "opens one of the terminal's threads",
   },
   options: { thread: "text" },
   async run(input) {

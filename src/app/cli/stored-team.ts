@@ -27,6 +27,7 @@ export function storedSecrets(config: Config): Secrets {
       yield* found;
     },
     post: (key, draft) => withSecrets(config, (_, journal) => journal.post(key, draft)),
+    flush: (key, after) => withSecrets(config, (_, journal) => journal.flush(key, after)),
     lease: (key, ttlMs) => withSecrets(config, (_, journal) => journal.lease(key, ttlMs)),
     release: (...args) => withSecrets(config, (_, journal) => journal.release(...args)),
   });

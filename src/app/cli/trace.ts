@@ -6,7 +6,7 @@ import { EXIT, findThread, printLines, type CliCommand, withStore } from "./comm
 export const trace: CliCommand = {
   name: "trace",
   forms: {
-    "npm start -s -- trace <thread>": "a thread's journal",
+    "trace <thread>": "a thread's journal",
   },
   words: { min: 1, max: 1 },
   async run({ config, words: [thread = ""] }) {
@@ -26,7 +26,7 @@ function traceLine(entry: StoredEntry): string {
   );
   const time = new Date(at).toISOString();
   const isSilent = entry.kind === "run_ended" && entry.status === "silent";
-  const words = isSilent ? "  (stayed silent: nobody had mentioned the bot)" : "";
+  const words = isSilent ? "  (stayed silent: nobody waits for an answer)" : "";
   return `${String(seq).padStart(4)}  ${time}  ${kind.padEnd(15)} ${id}  ${said.join(" ")}${words}`;
 }
 

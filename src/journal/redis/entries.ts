@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Draft, StoredEntry } from "../../core/entry.ts";
-import { encodeDraft } from "../../core/entry-codec.ts";
+import { encodeDraft, type Form } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { inPages } from "../../core/pages.ts";
-import { decodeRow, type SealedRow } from "../entries.ts";
-import { altered, checkChain, decodeChain, followed, sealOf } from "../seal.ts";
+import { decodeChain, decodeRow } from "../entries.ts";
+import { altered, checkChain, followed, type SealedRow, sealOf } from "../seal.ts";
 
 /** Signs what is kept where others may write too. */
 export type Signer = ReturnType<typeof createSigner>;
@@ -61,11 +61,12 @@ export function signEntries(
   key: JournalKey,
   { last, head, at }: Tip,
   drafts: readonly Draft[],
+  form: Form,
 ): Signed {
   let previous = followed(key, last, head || null);
   const heads: string[] = [];
   const elements = drafts.map((draft, i) => {
-    const { id, kind, version, body } = encodeDraft(draft);
+    const { id, kind, version, body } = encodeDraft(draft, form);
     previous = sealOf(previous, { seq: last + 1 + i, at, id, kind, version, body });
     heads.push(previous);
     const signature = signer.sign(sealed(key, previous));

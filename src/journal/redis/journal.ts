@@ -1,14 +1,27 @@
+import { HOST_GONE_MS } from "../../core/host-beat.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { createTurns } from "../../core/turns.ts";
+import { createBatches } from "../batches.ts";
 import { type Backend, createJournal } from "../create.ts";
-import type { Journal, JournalReader } from "../journal.ts";
+import { type Journal, type JournalReader, PAGE } from "../journal.ts";
 import type { OpenOptions } from "../store.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
+import { createServerClock } from "./clock.ts";
 import { connect, type RedisClient } from "./connection.ts";
 import { createSigner, type Signer } from "./entries.ts";
-import { beats, due, list, PAGE } from "./indexes.ts";
+import { beats, changes, due, list, owed, summary } from "./indexes.ts";
 import { hashOf } from "./layout.ts";
-import { checkMarker, claim, findMarker, upgradeAhead } from "./marker.ts";
+import {
+  checkMarker,
+  claim,
+  findMarker,
+  formIn,
+  type Marker,
+  NO_MARKER,
+  raise,
+  upgradeAhead,
+  upgraded,
+} from "./marker.ts";
 import * as scripts from "./scripts.ts";
 import { confirm, examineServer, replicasNeeded } from "./server.ts";
 import * as verbs from "./verbs.ts";
@@ -20,7 +33,7 @@ export interface RedisOptions extends OpenOptions {
   secret: string;
   /** Entries of before are signed with it. */
   older?: string | undefined;
-  /** How many replicas the server has to have for what people say and what is about to be done. Default 0: those it has. */
+  /** How many replicas must have what is flushed. Default 0: one, where any is connected. */
   replicas?: number;
 }
 
@@ -33,7 +46,7 @@ export async function readRedisJournal(options: RedisOptions): Promise<JournalRe
     const found = await findMarker(client, name, signer);
     const ahead = found && upgradeAhead(name, found);
     if (ahead !== undefined) warn(ahead);
-    return found?.text;
+    return found;
   });
 }
 
@@ -51,12 +64,12 @@ async function open(
   { address, secret, older, replicas = 0, warn = () => {}, now }: RedisOptions,
   enter: (
     ...store: [RedisClient, string, Signer, (text: string) => void]
-  ) => Promise<string | undefined>,
+  ) => Promise<Marker | undefined>,
 ): Promise<Journal> {
   const name = showAddress(address);
   const signer = createSigner(secret, older);
   let tellsDisk = false;
-  let marker: string | undefined;
+  let marker: Marker | undefined;
   const said = new Set<string>();
   const tell = (text: string) => {
     if (!said.has(text)) warn(text);
@@ -66,34 +79,47 @@ async function open(
     const found = await examineServer(client, name, replicas);
     tellsDisk = found.tellsDisk;
     for (const text of found.weaknesses) tell(text);
-    if (marker !== undefined) await checkMarker(client, name, marker);
+    if (marker !== undefined) await isOurs(client);
+  };
+  const isOurs = async (client: RedisClient) => {
+    marker = await checkMarker(client, name, signer, marker ?? NO_MARKER);
   };
   const main = await connect(address, examine);
   try {
     await main.ask(examine);
-    const ours = (marker = await main.ask((client) => enter(client, name, signer, warn)));
-    const careful = await connect(address, examine);
+    marker = await main.ask((client) => enter(client, name, signer, warn));
+    // Waiting for replicas holds up what comes after it on the same connection.
+    const waiting = await connect(address, examine);
     const store: verbs.Opened = {
       name,
       main,
-      careful,
       signer,
       time: () => (now === undefined ? "" : String(now())),
       tell,
-      isOurs: (client) => checkMarker(client, name, ours ?? ""),
-      async replicated(client, work) {
-        const needed = await replicasNeeded(client, name, replicas).catch((error: unknown) => {
-          // It may be a primary that was replaced and does not know.
-          for (const each of [main, careful]) each.renew();
-          throw error;
-        });
-        const reply = await work();
-        await confirm(client, name, needed, tellsDisk && replicas > 0);
-        return reply;
+      isOurs,
+      form: () => formIn(marker ?? NO_MARKER),
+      async raise() {
+        const before = marker ?? NO_MARKER;
+        marker = await main.ask((client) => raise(client, name, signer, before));
+        warn(upgraded(name, before));
       },
+      flush: createBatches((marks: readonly verbs.Mark[]) =>
+        waiting.ask(async (client) => {
+          const needed = await replicasNeeded(client, name, replicas).catch((error: unknown) => {
+            // It may be a primary that was replaced and does not know.
+            for (const each of [main, waiting]) each.renew();
+            throw error;
+          });
+          await isOurs(client);
+          const found = await Promise.all(marks.map((mark) => mark(client)));
+          await confirm(client, name, needed, tellsDisk && replicas > 0);
+          return found.map((isThere) => (isThere ? "ok" : "lost"));
+        }),
+      ),
+      clock: createServerClock(),
       inTurn: createTurns(),
     };
-    return createJournal(backend(store));
+    return createJournal(backend(store, () => waiting.close()));
   } catch (error) {
     main.close();
     throw error;
@@ -107,10 +133,16 @@ async function lastOf({ main }: verbs.Opened, keys: readonly JournalKey[]): Prom
   return found.map((last) => Number(last ?? 0));
 }
 
+async function beat(store: verbs.Opened, host: string): Promise<void> {
+  const { readFor } = await beats(store, host);
+  // 0.4 only knows objects. Whoever of it has not beaten for so long has ended.
+  if (readFor !== undefined && readFor >= HOST_GONE_MS) await store.raise();
+}
+
 /** Numbers, indexes and entries must agree in every journal. */
 async function check(store: verbs.Opened): Promise<string | undefined> {
   const keys: JournalKey[] = [];
-  for await (const { key } of list(store, "")) keys.push(key);
+  for await (const { key } of list(store, "", 0)) keys.push(key);
   for (let i = 0; i < keys.length; i += PAGE) {
     const page = keys.slice(i, i + PAGE);
     const said = await Promise.all(page.map((key) => verbs.run(store, scripts.CHECK, key)));
@@ -120,7 +152,7 @@ async function check(store: verbs.Opened): Promise<string | undefined> {
   return undefined;
 }
 
-function backend(store: verbs.Opened): Backend {
+function backend(store: verbs.Opened, closeOthers: () => void): Backend {
   const on =
     <Args extends unknown[], T>(verb: (store: verbs.Opened, ...args: Args) => T) =>
     (...args: Args) =>
@@ -134,10 +166,15 @@ function backend(store: verbs.Opened): Backend {
     renew: on(verbs.renew),
     append: on(verbs.append),
     release: on(verbs.release),
+    flush: on(verbs.flush),
+    flushReservation: on(verbs.flushReservation),
     due: on(due),
-    beat: async (host) => void (await beats(store, host)),
+    beat: on(beat),
     hosts: async () => (await beats(store)).hosts,
+    summary: on(summary),
     list: on(list),
+    owed: on(owed),
+    changes: on(changes),
     putArtifact: on(verbs.putArtifact),
     getArtifact: on(verbs.getArtifact),
     setAside: on(verbs.setAside),
@@ -146,7 +183,7 @@ function backend(store: verbs.Opened): Backend {
     check: on(check),
     async close() {
       store.main.close();
-      store.careful.close();
+      closeOthers();
     },
   };
 }

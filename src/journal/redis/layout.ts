@@ -5,6 +5,8 @@ import type { Reservation } from "../journal.ts";
 /** What is in one partition has one Redis Cluster slot, and so may be changed by one script. */
 const PARTITIONS = 64;
 export const HOSTS = "wk:hosts";
+/** Of these, those whose last beat was of a program that reads tuples; in the same slot. */
+export const READERS = `{${HOSTS}}:tuples`;
 
 function tagOf(name: string): string {
   return `{wk${crc32(name) % PARTITIONS}}`;
@@ -17,6 +19,8 @@ const entriesOf = (key: JournalKey) => `${tagOf(key)}:entries:${key}`;
 export const artifactOf = (key: JournalKey, id: string) => `${tagOf(key)}:artifact:${id}:${key}`;
 export const dueIn = (tag: string) => `${tag}:due`;
 export const listIn = (tag: string) => `${tag}:list`;
+/** The list that has the journal. */
+export const indexOf = (key: JournalKey) => listIn(tagOf(key));
 export const hostsIn = (tag: string) => `${tag}:hosts`;
 
 /** The KEYS of every journal script, in its order. */

@@ -64,12 +64,17 @@ local function fits(place)
     and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${SIGNED_MS}
 end
 
-local function write(id, element, newHead, writtenAt)
-  last, head = last + 1, newHead
+local function write(id, element, writtenAt)
+  last, head = last + 1, string.match(element, '^s%d+ (%S+) ')
   redis.call('RPUSH', entries, element)
   redis.call('HSET', ids, id, text(last))
   redis.call('HSET', journal, 'last', text(last), 'lastAt', writtenAt, 'head', head)
-  redis.call('ZADD', list, writtenAt, key)
+end
+
+-- After all others of the partition, whatever the clock says: who asks for changes since then misses none.
+local function listed(writtenAt)
+  local newest = redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')
+  redis.call('ZADD', list, text(math.max(writtenAt, 1 + tonumber(newest[2] or 0))), key)
 end
 
 local function seal(newTail)
@@ -97,8 +102,6 @@ local function stored(after)
   return {redis.call('LRANGE', entries, after, -1), headAt(after), text(last), head, tail, text(known)}
 end
 
--- WAIT waits for this connection's last write, so a request that finds its work done writes once more.
-local function touch() redis.call('HSET', journal, 'last', text(last)) end
 `;
 
 /** ARGV: …, after, its head. Returns what is stored after it, or nothing when that is lost. */
@@ -109,15 +112,14 @@ return stored(after)
 `);
 
 /**
- * ARGV: …, id, 1 when that asks for work, then where it was signed for (number, head and time), the element, its
- * head and the tail. Returns `known`, number, element and the one before it; `place` with the one to sign for
+ * ARGV: …, id, 1 when that asks for work, then where it was signed for (number, head and time), the element and the
+ * tail. Returns `known`, number, element and the one before it; `place` with the one to sign for
  * and the tail that it has; or `ok`, number, time and head.
  */
 export const POST = script(`${BEGIN}
 local id = ARGV[3]
 local found = redis.call('HGET', ids, id)
 if found then
-  touch()
   local known = tonumber(found) or 0
   local element = known > 0 and redis.call('LINDEX', entries, known - 1)
   local before = known > 1 and redis.call('LINDEX', entries, known - 2)
@@ -125,8 +127,9 @@ if found then
 end
 if not whole then return {'altered', text(last)} end
 if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, time(), tail} end
-write(id, ARGV[8], ARGV[9], ARGV[7])
-seal(ARGV[10])
+write(id, ARGV[8], ARGV[7])
+listed(ARGV[7])
+seal(ARGV[9])
 if ARGV[4] == '1' then hold(token, token and dueAt or now, 0) end
 return {'ok', last, ARGV[7], head}
 `);
@@ -148,8 +151,8 @@ return {last, text(now)}
 
 /**
  * ARGV: …, token, after, its head, deadline or empty, 1 for decisions, where it was signed for (number, head and time),
- * the tail, how many entries, their ids, then element and head of each, empty for those not to be written. Returns what
- * became of it, the time, and what is stored after `after`; `place` with the one to sign for, and which entries have no
+ * the tail, how many entries, their ids, then the element of each, empty for those not to be written. Returns what
+ * became of it, the time, and what is stored after `after`, which it leaves out where that is what was sent; `place` with the one to sign for, and which entries have no
  * id there; `lost` when what is stored up to `after` is not what was folded. The ids are an index that anybody may have
  * written to: whoever is told that an entry is there already has to see it.
  */
@@ -161,18 +164,18 @@ local missing, fitting = {}, fits({ARGV[8], ARGV[9], ARGV[10]})
 for i = 1, count do
   local isMissing = redis.call('HEXISTS', ids, ARGV[12 + i]) == 0
   if isMissing then table.insert(missing, i) end
-  if isMissing ~= (ARGV[12 + count + 2 * i] ~= '') then fitting = false end
+  if isMissing ~= (ARGV[12 + count + i] ~= '') then fitting = false end
 end
-if #missing == 0 then touch()
-else
+if #missing > 0 then
   if not whole then return {'altered', text(last)} end
   if before and at >= before then return {'late', time()} end
   if ARGV[7] == '1' and last ~= after then return {'unseen', time(), stored(after)} end
   if not fitting then return {'place', text(last), head, time(), tail, missing} end
-  for _, i in ipairs(missing) do
-    write(ARGV[12 + i], ARGV[12 + count + 2 * i - 1], ARGV[12 + count + 2 * i], ARGV[10])
-  end
+  local isAll = last == after and #missing == count
+  for _, i in ipairs(missing) do write(ARGV[12 + i], ARGV[12 + count + i], ARGV[10]) end
+  listed(ARGV[10])
   seal(ARGV[11])
+  if isAll then return {'written', time()} end
 end
 return {'ok', time(), stored(after)}
 `);
@@ -190,18 +193,39 @@ hold(false, tonumber(ARGV[6]), 0, ARGV[7] ~= '' and ARGV[7])
 return {'ok'}
 `);
 
+/**
+ * ARGV: …, after, its head. Returns 1, or 0 when that is lost. WAIT waits for what this connection wrote last, and so for all that
+ * anybody wrote before it.
+ */
+export const TOUCH = script(`${BEGIN}
+if not isThere(tonumber(ARGV[3]), ARGV[4]) then return 0 end
+if row[1] then redis.call('HSET', journal, 'last', text(last)) end
+return 1
+`);
+
+/** KEYS: counter, reservation. ARGV: ms until forgotten. Returns 1, or 0 where nothing is set aside. */
+export const TOUCH_RESERVATION = script(`
+return redis.call('PEXPIRE', KEYS[2], ARGV[1])
+`);
+
 /** What does not fit together in a journal, or nothing. */
 export const CHECK = script(`${BEGIN}
 local function differs(what, one, other)
   if one ~= other then return key .. ': ' .. what .. ' ' .. tostring(one) .. ' is not ' .. tostring(other) end
 end
+-- It may be later, as it follows all that was written before.
+local listedAt = tonumber(redis.call('ZSCORE', list, key) or 0)
 return differs('the number of entries', redis.call('LLEN', entries), last)
   or differs('the number of ids', redis.call('HLEN', ids), last)
-  or differs('the time in the list', tonumber(redis.call('ZSCORE', list, key) or nil), lastAt)
+  or differs('the time in the list', math.min(listedAt, lastAt), lastAt)
   or differs('the time in the due index', tonumber(redis.call('ZSCORE', due, key) or nil), dueAt)
 `);
 
-/** KEYS: the hosts by their last beat. ARGV: the time in ms or empty, the host or empty, ms until forgotten. Returns time, then hosts and beats. */
+/**
+ * KEYS: the hosts by their last beat, and by the last of a program that reads tuples, with the time since which those are
+ * the same. ARGV: the time in ms or empty, the host or empty, ms until forgotten, and until gone where the store is shared
+ * with programs that do not. Returns the time, hosts and beats, and for how long none of those that are there differed.
+ */
 export const BEAT = script(`
 local now = tonumber(ARGV[1])
 if not now then
@@ -209,11 +233,22 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local function text(number) return string.format('%.0f', number) end
+local readFor = ''
+if ARGV[4] ~= '' then
+  local since = tonumber(redis.call('ZSCORE', KEYS[2], '') or now)
+  local beats = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+  for i = 1, #beats, 2 do
+    local isThere = tonumber(beats[i + 1]) > now - tonumber(ARGV[4])
+    if isThere and redis.call('ZSCORE', KEYS[2], beats[i]) ~= beats[i + 1] then since = now end
+  end
+  redis.call('ZADD', KEYS[2], text(since), '', text(now), ARGV[2])
+  readFor = text(now - since)
+end
 if ARGV[2] ~= '' then
   redis.call('ZADD', KEYS[1], text(now), ARGV[2])
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. text(now - tonumber(ARGV[3])))
 end
-return {text(now), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}
+return {text(now), redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES'), readFor}
 `);
 
 /** KEYS: one. ARGV: what it is to hold now, and then. */

@@ -112,12 +112,12 @@ export async function replicasNeeded(
   const connected = connectedIn(info);
   if (connected >= expected) return expected || Math.min(1, connected);
   throw unavailable(
-    `${name} has ${connected} of its ${expected} replicas (redis.replicas); nothing was written, as a failover would lose it. Look at the replicas.`,
+    `${name} has ${connected} of its ${expected} replicas (redis.replicas); until it has them nothing is acknowledged or shown and no change begins, as a failover would lose it. Look at the replicas.`,
   );
 }
 
 /**
- * Waits until so many replicas have what this connection wrote; where the server can tell and replicas are expected, on
+ * Waits until so many replicas have what this connection wrote, and so what anybody wrote before it; where the server can tell and replicas are expected, on
  * their disks and its own.
  * @throws BotError STORE_UNAVAILABLE when they do not confirm it in time
  */

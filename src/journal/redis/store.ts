@@ -45,7 +45,7 @@ export const redis = defineStore({
     replicas: fromYaml(
       "redis.replicas",
       z.int().min(0).max(16).default(0),
-      "How many replicas, 0 to 16, must confirm what people say and what is about to be done. 0: as many as are connected.",
+      "How many replicas, 0 to 16, must have what is acknowledged, shown or about to be done. 0: one, where any is connected.",
     ),
   }),
   check: (isSet) =>

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { RESP_TYPES, TimeoutError } from "redis";
-import { asksForWork, type Draft, type StoredEntry } from "../../core/entry.ts";
+import { asksForWork, type Draft, type Entry, type StoredEntry } from "../../core/entry.ts";
+import type { Form } from "../../core/entry-codec.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Backend } from "../create.ts";
 import { areFacts } from "../entries.ts";
 import { type Known, MAX_IDLE_MS, type Reservation } from "../journal.ts";
 import { absentFrom, altered, checkWritten, lostEntries } from "../seal.ts";
+import type { ServerClock } from "./clock.ts";
 import { ANSWER_MS, type Connection, evaluate, type RedisClient } from "./connection.ts";
 import {
   checkEnd,
@@ -27,10 +29,9 @@ type Verb<Name extends keyof Backend> = (
 
 export interface Opened {
   name: string;
-  /** Everything but what waits for replicas, which would hold up what comes after it. */
   main: Connection;
-  /** What must reach a replica, where there are any, before it is acknowledged. */
-  careful: Connection;
+  /** Of one journal or reservation: whether it is there, once replicas have it. */
+  flush(mark: Mark): Promise<"ok" | "lost">;
   signer: Signer;
   /** For a script: the time to go by, empty for Redis' own. */
   time(): string;
@@ -38,11 +39,17 @@ export interface Opened {
   tell(text: string): void;
   /** Looks whether it is still the store that was opened. */
   isOurs(client: RedisClient): Promise<void>;
-  /** Waits until replicas have what the client wrote. */
-  replicated<T>(client: RedisClient, work: () => Promise<T>): Promise<T>;
+  /** How entries are written: as long as another version may be at work, as that one reads them. */
+  form(): Form;
+  /** From now on it is this version's. */
+  raise(): Promise<void>;
+  readonly clock: ServerClock;
   /** Lets those who write to one journal do so one after the other: what is signed for a place fits there only once. */
   inTurn<T>(key: JournalKey, work: () => Promise<T>): Promise<T>;
 }
+
+/** Writes at its place again, so that replicas can be waited for; false: what is named is not there. */
+export type Mark = (client: RedisClient) => Promise<boolean>;
 
 /** What the scripts say: words, numbers as text, and what is stored. */
 type Reply = (string | number | (string | number | string[])[])[];
@@ -60,35 +67,39 @@ export async function run(
 
 interface Prepared extends Pick<Signed, "tail"> {
   readonly place: Tip;
-  /** Element and head of each draft; empty where it is there already. */
-  readonly written: readonly (readonly string[])[];
+  /** Of each draft; empty where it is there already. */
+  readonly elements: readonly string[];
+  /** Of those that are not. */
+  readonly heads: readonly string[];
 }
 
-const NONE = ["", ""] as const;
-
 /**
- * Runs a script that writes: it says where, what goes there is signed, and if nobody wrote in between it is done. With
- * `careful` it waits, where replicas are expected or connected, until they have it: a failover then cannot lose it. Not
- * confirmed in time counts as not answered, and the same may be asked again.
+ * Runs a script that writes: it says where, what goes there is signed, and if nobody wrote in between it is done.
  */
 async function write(
   store: Opened,
   key: JournalKey,
-  { script, careful, drafts, args }: Writing,
-): Promise<Reply> {
-  const { main, signer, time, isOurs, replicated, inTurn } = store;
-  const attempt = async (client: RedisClient): Promise<Reply> => {
+  { script, drafts, place, args }: Writing,
+): Promise<{ reply: Reply; prepared: Prepared | undefined }> {
+  const { main, signer, time, isOurs, form, inTurn } = store;
+  const sign = (at: Tip, wanted: readonly Draft[]): Prepared => {
+    const { elements, ...signed } = signEntries(signer, key, at, wanted, form());
+    const each = new Map(wanted.map((draft, i) => [draft, elements[i]]));
+    return { ...signed, place: at, elements: drafts.map((draft) => each.get(draft) ?? "") };
+  };
+  const attempt = async (client: RedisClient) => {
     await isOurs(client);
-    let prepared: Prepared | undefined;
+    let prepared = place && sign(place, drafts);
     for (const until = performance.now() + ANSWER_MS; performance.now() < until;) {
       const given = [time(), key, ...args(prepared).map(String)];
       const reply = (await evaluate(client, script, keysOf(key), given)) as Reply;
       if (reply[0] === "altered")
         throw altered(key, `it does not have the ${String(reply[1])} entries and ids it had`);
-      if (reply[0] !== "place") return reply;
+      if (reply[0] !== "place") return { reply, prepared };
       const [, last, head, at, tail, missing = [1]] = reply;
-      const place = { last: Number(last), head: String(head), at: timeIn(store, key, at) };
-      checkEnd(signer, key, place, String(tail));
+      const free = { last: Number(last), head: String(head), at: timeIn(store, key, at) };
+      store.clock.set(free.at);
+      checkEnd(signer, key, free, String(tail));
       const wanted = (missing as number[]).flatMap((i) => drafts[i - 1] ?? []);
       // Else these would be written, and what is said to be there already would not.
       await checkThere(
@@ -96,22 +107,18 @@ async function write(
         key,
         drafts.filter((draft) => !wanted.includes(draft)),
       );
-      const { elements, heads, tail: newTail } = signEntries(signer, key, place, wanted);
-      const each = new Map(wanted.map((draft, i) => [draft, [elements[i] ?? "", heads[i] ?? ""]]));
-      prepared = { place, tail: newTail, written: drafts.map((draft) => each.get(draft) ?? NONE) };
+      prepared = sign(free, wanted);
     }
     throw new TimeoutError();
   };
-  if (!careful) return main.ask((client) => inTurn(key, () => attempt(client)));
-  return store.careful.ask((client) =>
-    replicated(client, () => inTurn(key, () => attempt(client))),
-  );
+  return main.ask((client) => inTurn(key, () => attempt(client)));
 }
 
 interface Writing {
   script: scripts.Script;
-  careful: boolean;
   drafts: readonly Draft[];
+  /** Where they surely go unless somebody else has written: what is signed for it needs no other look at the journal. */
+  place?: Tip | undefined;
   /** The script's own arguments, with what was signed once that is known. */
   args(prepared: Prepared | undefined): (string | number)[];
 }
@@ -122,15 +129,14 @@ const placeArgs = (prepared: Prepared | undefined) => {
 };
 
 export const post: Verb<"post"> = async (store, key, draft) => {
-  const reply = await write(store, key, {
+  const { reply } = await write(store, key, {
     script: scripts.POST,
-    careful: true,
     drafts: [draft],
     args: (prepared) => [
       draft.id,
       asksForWork(draft) ? 1 : 0,
       ...placeArgs(prepared),
-      ...(prepared?.written[0] ?? NONE),
+      prepared?.elements[0] ?? "",
       prepared?.tail ?? "",
     ],
   });
@@ -150,6 +156,7 @@ export const lease: Verb<"lease"> = async (store, key, ttlMs) => {
   const reply = await run(store, scripts.LEASE, key, token, ttlMs);
   if (reply === null) return undefined;
   const [attempts, now] = reply;
+  store.clock.saw(Number(now));
   return { lease: { key, token, ttlMs }, attempts: Number(attempts), now: Number(now) };
 };
 
@@ -200,13 +207,24 @@ export const read: Verb<"read"> = async (store, key, known) => {
   return unseenIn(store, key, known.last, stored);
 };
 
+/** Right behind what was folded, by what is known of the store's clock. */
+function placeAfter({ clock, time }: Opened, { last, head }: Known): Tip | undefined {
+  const at = time() === "" ? clock.now() : Number(time());
+  return head === undefined || at === undefined ? undefined : { last, head: head ?? "", at };
+}
+
+function entriesOf(drafts: readonly Draft[], { place, heads }: Prepared): Entry[] {
+  return drafts.flatMap((draft, i) => {
+    const head = heads[i];
+    return head === undefined ? [] : { seq: place.last + 1 + i, at: place.at, head, ...draft };
+  });
+}
+
 export const append: Verb<"append"> = async (store, { key, token }, known, drafts, before) => {
   const decides = areFacts(drafts) ? 0 : 1;
   const ids = drafts.map(({ id }) => id);
-  const reply = await write(store, key, {
+  const { reply, prepared: sent } = await write(store, key, {
     script: scripts.APPEND,
-    // Only what is about to happen in the world must survive a failover; anything else that is lost is done again or asked again.
-    careful: drafts.some(({ kind }) => kind === "tool_started"),
     drafts,
     args: (prepared) => [
       token,
@@ -218,13 +236,19 @@ export const append: Verb<"append"> = async (store, { key, token }, known, draft
       prepared?.tail ?? "",
       ids.length,
       ...ids,
-      ...drafts.flatMap((_, i) => prepared?.written[i] ?? NONE),
+      ...(prepared?.elements ?? drafts.map(() => "")),
     ],
+    place: placeAfter(store, known),
   });
   const [kind, time, stored] = reply;
   if (kind === "fenced" || kind === "lost") return { kind };
   const now = timeIn(store, key, time);
+  store.clock.saw(now);
   if (kind === "late") return { kind, now };
+  // It was written byte for byte as it was sent, so nothing of it is read back.
+  if (kind === "written" && sent !== undefined) {
+    return { kind: "ok", unseen: entriesOf(drafts, sent), now };
+  }
   const unseen = await unseenIn(store, key, known.last, stored);
   if (kind === "unseen") return { kind, unseen, now };
   await checkThere(store, key, drafts, unseen);
@@ -237,6 +261,21 @@ export const release: Verb<"release"> = async (store, { key, token }, known, due
   if (kind === "ok" || kind === "lost") return { kind };
   if (kind !== "unseen") return { kind: "fenced" };
   return { kind, unseen: await unseenIn(store, key, known.last, stored) };
+};
+
+export const flush: Verb<"flush"> = (store, key, known) => {
+  const args = [store.time(), key, String(known.last), headArg(known)];
+  return store.flush(
+    async (client) => (await evaluate(client, scripts.TOUCH, keysOf(key), args)) === 1,
+  );
+};
+
+export const flushReservation: Verb<"flushReservation"> = (store, reservation) => {
+  const args = [String(MAX_IDLE_MS)];
+  const keys = countersOf(reservation);
+  return store.flush(
+    async (client) => (await evaluate(client, scripts.TOUCH_RESERVATION, keys, args)) === 1,
+  );
 };
 
 export const putArtifact: Verb<"putArtifact"> = async ({ main }, key, id, bytes) => {

@@ -1,15 +1,21 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as turnOfLoop, setTimeout as sleep } from "node:timers/promises";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { makeFolder } from "../../core/folder.ts";
 import { newerStore, upgradeAheadText, upgradedText } from "../versions.ts";
 
 /** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
 const APPLICATION_ID = 0x574b4a52;
+/** How commits are flushed (sqlite.org/pragma.html#pragma_synchronous). In WAL mode only the first outlives the machine by itself. */
+const SYNCHRONOUS = { full: "PRAGMA synchronous = FULL", normal: "PRAGMA synchronous = NORMAL" };
 /** How long a locked store is retried before STORE_UNAVAILABLE, as the port promises. */
-const BUSY_MS = 2_000;
+export const BUSY_MS = 2_000;
+/** Of a journal. */
+export const TRANSPORT = "substr(key, 1, instr(key, ':') - 1)";
+/** Of a journal: where it stands in the order of changes. Other versions of the program may have written without `changed`. */
+export const PLACE = "max(last_at, ifnull(changed, 0))";
 /** What each version added to the one before. While a token is stored, a journal's `due_at` is the lease's end. */
 const STEPS = [
   `
@@ -45,43 +51,62 @@ const STEPS = [
   CREATE INDEX journal_host ON journal (host) WHERE host IS NOT NULL;
   CREATE TABLE host (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `,
+  // And entries are written as tuples, which to 0.4 are of a newer version's kinds.
+  `
+  ALTER TABLE journal ADD COLUMN changed INTEGER;
+  CREATE INDEX journal_place ON journal (${TRANSPORT}, ${PLACE});
+`,
 ];
 const SCHEMA_VERSION = STEPS.length;
 /** The last program that wrote each version. */
-const WRITERS: Readonly<Record<number, string>> = { 1: "0.1", 2: "0.3" };
-/** What the tables of versions before the seals lack, beside the file: it is not touched. */
-const SHOWN_AS_NOW = `
-  CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head FROM main.journal;
+const WRITERS: Readonly<Record<number, string>> = { 1: "0.1", 2: "0.3", 3: "0.4" };
+/** What the tables of older versions lack, beside the file: it is not touched. */
+const SHOWN_AS_NOW: Readonly<Record<number, string>> = {
+  2: `
+  CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head, NULL AS changed FROM main.journal;
   CREATE TEMP VIEW entry AS SELECT *, NULL AS head FROM main.entry;
   CREATE TEMP TABLE host (name TEXT, at INTEGER);
-`;
+`,
+  3: "CREATE TEMP VIEW journal AS SELECT *, NULL AS changed FROM main.journal",
+};
 
 /**
- * Opens the file, making it and its folder when missing: WAL, every commit flushed to disk, readable by its owner only.
- * An older version's file is brought up to this one's, all at once or not at all, which `warn` is told; that version refuses
- * it from then on.
+ * Opens the file to be read, making it and its folder when missing: in WAL mode, readable by its owner only. An older
+ * version's file is brought up to this one's, all at once or not at all, which `warn` is told; that version refuses it from
+ * then on.
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openDatabase(
   path: string,
   warn: (text: string) => void,
 ): Promise<DatabaseSync> {
-  if (path !== ":memory:") {
-    await retryWhileLocked(path, () => inspect(path));
-    create(path);
-  }
+  await retryWhileLocked(path, () => inspect(path));
+  create(path);
   const db = connect(path);
   try {
     await retryWhileLocked(path, () => db.exec("PRAGMA journal_mode = WAL"));
-    db.exec("PRAGMA synchronous = FULL");
+    db.exec(SYNCHRONOUS.full);
     const before = await upgrade(db, path);
     const writer = WRITERS[before];
     if (writer !== undefined) warn(upgradedText(path, before, SCHEMA_VERSION, writer));
+    db.exec("PRAGMA query_only = ON");
     return db;
   } catch (error) {
     db.close();
     throw translate(error, path);
   }
+}
+
+/**
+ * A further connection to a file that is open, to write. A commit outlives the process, not the machine: that is what `flush` is
+ * for. @throws BotError STORE_UNAVAILABLE
+ */
+export function openToWrite(path: string): Promise<DatabaseSync> {
+  return retryWhileLocked(path, () => {
+    const db = connect(path);
+    db.exec(SYNCHRONOUS.normal);
+    return db;
+  });
 }
 
 /** Returns which version it was. A file of this version is not locked: a start must not wait for whoever writes to it. */
@@ -110,7 +135,7 @@ export async function openOlder(
   if (writer === undefined) return undefined;
   const db = connect(path, true);
   try {
-    db.exec(SHOWN_AS_NOW);
+    db.exec(SHOWN_AS_NOW[Math.max(version, 2)] ?? "");
   } catch (error) {
     db.close();
     throw translate(error, path);
@@ -169,7 +194,7 @@ function sqliteCode(error: unknown): number | undefined {
 }
 
 /** Another connection is writing; worth another try. */
-function isLocked(error: unknown): boolean {
+export function isLocked(error: unknown): boolean {
   const code = (sqliteCode(error) ?? 0) & 0xff;
   return code === 5 || code === 6; // SQLITE_BUSY, SQLITE_LOCKED
 }
@@ -181,7 +206,7 @@ const REFUSED_WRITES: ReadonlySet<number> = new Set([13, 778, 1034, 1290, 1546])
 const OWN_MISTAKES: ReadonlySet<number> = new Set([19, 20, 21, 25]);
 
 /** SQLite's errors as errors an operator can act on; the program's own mistakes as they are, since waiting mends none. */
-function translate(error: unknown, path: string): unknown {
+export function translate(error: unknown, path: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined || OWN_MISTAKES.has(code & 0xff)) return error;
   const fail = (failed: ErrorCode, text: string) => new BotError(failed, text, { cause: error });
@@ -210,20 +235,54 @@ async function retryWhileLocked<T>(path: string, attempt: () => T): Promise<T> {
   }
 }
 
-/** Runs `work`, which writes nothing, on one state of the store. */
-export async function observe<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
-  return retryWhileLocked(path, () => {
-    db.exec("BEGIN");
+export type Observe = <T>(work: () => T) => Promise<T>;
+
+/** How long a chain of looks may hold the event loop, in ms. */
+const LONGEST_MS = 4;
+
+/** Returns what runs `work`, which writes nothing, on one state of the store; the event loop turns now and then meanwhile. */
+export function createObserve(db: DatabaseSync, path: string): Observe {
+  const begin = db.prepare("BEGIN");
+  const end = db.prepare("COMMIT");
+  const turn = { held: 0, end: undefined as Promise<void> | undefined };
+
+  async function endOfTurn(): Promise<void> {
+    await turnOfLoop();
+    turn.held = 0;
+    turn.end = undefined;
+  }
+
+  function observe<T>(work: () => T): T {
+    turn.end ??= endOfTurn();
+    const began = performance.now();
+    begin.run();
     try {
       return work();
     } finally {
-      if (db.isTransaction) db.exec("COMMIT");
+      if (db.isTransaction) end.run();
+      turn.held += performance.now() - began;
     }
-  });
+  }
+
+  return async (work) => {
+    while (turn.held > LONGEST_MS) await turn.end;
+    return retryWhileLocked(path, () => observe(work));
+  };
 }
 
-/** Runs `work` as one transaction: all of it is durable when this returns, or nothing was written. */
-export async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
+/** What is damaged. Reads all of the file. @throws BotError STORE_CORRUPT where it cannot be read at all */
+export function damageOf(db: DatabaseSync, path: string): string | undefined {
+  try {
+    const said = db.prepare("PRAGMA quick_check(5)").all();
+    const problems = said.map((row) => String(row["quick_check"])).filter((text) => text !== "ok");
+    return problems.length === 0 ? undefined : `${path} is damaged: ${problems.join("; ")}`;
+  } catch (error) {
+    throw translate(error, path);
+  }
+}
+
+/** Runs `work` as one transaction: all of it is committed when this returns, or nothing was written. */
+async function transact<T>(db: DatabaseSync, path: string, work: () => T): Promise<T> {
   return retryWhileLocked(path, () => {
     // From BEGIN to COMMIT nothing else of this process may come between: one connection is one transaction.
     db.exec("BEGIN IMMEDIATE");

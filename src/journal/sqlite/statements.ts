@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { HOST_GONE_MS } from "../../core/host-beat.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { PAGE } from "../journal.ts";
+import { PLACE, TRANSPORT } from "./connection.ts";
 
 export interface JournalRow {
   id: number;
@@ -11,21 +13,45 @@ export interface JournalRow {
   token: string | null;
   attempts: number;
   due_at: number | null;
+  /** Its place in the order of changes: `JournalSummary.changed`. */
+  place: number;
 }
 
+const JOURNAL_COLUMNS = `id, key, last, last_at, head, token, attempts, due_at, ${PLACE} AS place`;
 const ENTRY_COLUMNS = "seq, id, at, kind, version, body, head";
 
-/** For who only looks. */
+/** For who only looks, at an older version's file too. */
 export function prepareReads(db: DatabaseSync) {
   return {
-    row: db.prepare("SELECT * FROM journal WHERE key = ?"),
+    row: db.prepare(`SELECT ${JOURNAL_COLUMNS} FROM journal WHERE key = ?`),
     headAt: db.prepare("SELECT head FROM entry WHERE journal = ? AND seq = ?"),
+    /** So many of them; -1: all. */
     after: db.prepare(
-      `SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq`,
+      `SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND seq > ? ORDER BY seq LIMIT ?`,
     ),
     hosts: db.prepare("SELECT name, at FROM host ORDER BY name"),
-    list: db.prepare(
-      "SELECT * FROM journal WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY last_at DESC, id DESC",
+    last: db.prepare("SELECT last FROM journal WHERE key = ?"),
+    // As many look-ups as there are transports.
+    transports: db.prepare(
+      `WITH RECURSIVE found (name) AS (SELECT min(${TRANSPORT}) FROM journal
+       UNION ALL SELECT (SELECT min(${TRANSPORT}) FROM journal WHERE ${TRANSPORT} > found.name) FROM found WHERE name IS NOT NULL)
+       SELECT name FROM found WHERE name IS NOT NULL`,
+    ),
+    // Comparing pairs would not use the index of an expression.
+    newest: db.prepare(
+      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE ${TRANSPORT} = ?1 AND ${PLACE} <= ?2 AND (${PLACE} < ?2 OR id < ?3)
+       ORDER BY ${PLACE} DESC, id DESC LIMIT ${PAGE}`,
+    ),
+    changes: db.prepare(
+      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE ${TRANSPORT} = ?1 AND ${PLACE} >= ?2 AND (${PLACE} > ?2 OR id >= ?3)
+       ORDER BY ${PLACE}, id LIMIT ${PAGE}`,
+    ),
+    owed: db.prepare(
+      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE due_at IS NOT NULL AND (due_at, id) > (?, ?)
+       ORDER BY due_at, id LIMIT ${PAGE}`,
+    ),
+    waiting: db.prepare(
+      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE host IS NOT NULL AND due_at IS NULL`,
     ),
     artifact: db.prepare(
       "SELECT substr(bytes, ?3 + 1, ?4) AS part FROM artifact WHERE journal = ?1 AND id = ?2",
@@ -33,11 +59,35 @@ export function prepareReads(db: DatabaseSync) {
   };
 }
 
-export function prepare(db: DatabaseSync) {
+/** What workers look up. */
+export function prepareLooks(db: DatabaseSync) {
+  return {
+    due: db.prepare(
+      `SELECT key, due_at AS at FROM journal WHERE due_at <= ?1
+       UNION SELECT key, NULL FROM journal WHERE host IS NOT NULL AND ifnull(due_at > ?1, TRUE)
+         AND (host = ?2 OR host NOT IN (SELECT name FROM host WHERE at > ?1 - ${HOST_GONE_MS}))
+       ORDER BY at`,
+    ),
+    // A counter's `used` holds what was settled and what is set aside.
+    count: db.prepare("SELECT used FROM counter WHERE name = ?"),
+    isSetAside: db.prepare("SELECT 1 AS found FROM reservation WHERE id = ?"),
+    version: db.prepare("PRAGMA data_version"),
+  };
+}
+
+/** What the verbs need that write. */
+export function prepareWrites(db: DatabaseSync) {
   return {
     ...prepareReads(db),
-    create: db.prepare("INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING *"),
-    advance: db.prepare("UPDATE journal SET last = ?, last_at = ?, head = ? WHERE id = ?"),
+    create: db.prepare(
+      `INSERT INTO journal (key, last, last_at) VALUES (?, 0, ?) RETURNING ${JOURNAL_COLUMNS}`,
+    ),
+    // After all others of its transport, whatever the clock says: who asks for changes since then misses none.
+    advance: db.prepare(
+      `UPDATE journal SET last = ?1, last_at = ?2, head = ?3,
+         changed = max(?2, 1 + ifnull((SELECT ${PLACE} FROM journal AS other WHERE ${TRANSPORT} = ?5 ORDER BY ${PLACE} DESC LIMIT 1), 0))
+       WHERE id = ?4`,
+    ),
     hold: db.prepare(
       "UPDATE journal SET token = ?, due_at = ?, attempts = ?, host = ? WHERE id = ?",
     ),
@@ -45,12 +95,6 @@ export function prepare(db: DatabaseSync) {
       "INSERT INTO entry (journal, seq, id, at, kind, version, body, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     byId: db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND id = ?`),
-    due: db.prepare(
-      `SELECT key, due_at AS at FROM journal WHERE due_at <= ?1
-       UNION SELECT key, NULL FROM journal WHERE host IS NOT NULL AND ifnull(due_at > ?1, TRUE)
-         AND (host = ?2 OR host NOT IN (SELECT name FROM host WHERE at > ?1 - ${HOST_GONE_MS}))
-       ORDER BY at`,
-    ),
     beat: db.prepare(
       "INSERT INTO host (name, at) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = ?2",
     ),
@@ -58,20 +102,20 @@ export function prepare(db: DatabaseSync) {
     putArtifact: db.prepare(
       "INSERT INTO artifact (journal, id, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),
-    // A counter's `used` holds what was settled and what is set aside.
     setAside: db.prepare(
       `INSERT INTO counter (name, used, at) SELECT ?1, ?2, ?4 WHERE ?2 <= ?3
        ON CONFLICT DO UPDATE SET used = used + ?2, at = ?4 WHERE used + ?2 <= ?3`,
     ),
-    count: db.prepare("SELECT used FROM counter WHERE name = ?"),
     // A reservation's row is there until it is settled: settling again finds nothing.
     reserve: db.prepare("INSERT INTO reservation (id, counter, amount, at) VALUES (?, ?, ?, ?)"),
     settle: db.prepare("DELETE FROM reservation WHERE id = ? RETURNING counter, amount"),
     correct: db.prepare("UPDATE counter SET used = used + ?, at = ? WHERE name = ?"),
     forgetCounters: db.prepare("DELETE FROM counter WHERE at < ?"),
     forgetReservations: db.prepare("DELETE FROM reservation WHERE at < ?"),
-    version: db.prepare("PRAGMA data_version"),
   };
 }
 
-export type Statements = Record<keyof ReturnType<typeof prepare>, StatementSync>;
+type Prepared<T> = Record<keyof T, StatementSync>;
+export type Reads = Prepared<ReturnType<typeof prepareReads>>;
+export type Looks = Prepared<ReturnType<typeof prepareLooks>>;
+export type Writes = Prepared<ReturnType<typeof prepareWrites>>;

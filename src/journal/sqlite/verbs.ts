@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
-import { asksForWork, type Draft, type Entry, type StoredEntry } from "../../core/entry.ts";
-import { encodeDraft } from "../../core/entry-codec.ts";
-import type { JournalKey } from "../../core/journal-key.ts";
-import type { Backend } from "../create.ts";
-import { areFacts, decodeRow, type SealedRow } from "../entries.ts";
-import { type Known, type Lease, MAX_IDLE_MS } from "../journal.ts";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import type { encodeDraft } from "../../core/entry-codec.ts";
+import { type JournalKey, transportOf } from "../../core/journal-key.ts";
+import { type Granted, type Known, type Lease, MAX_IDLE_MS, type Reservation } from "../journal.ts";
 import {
   absentFrom,
   altered,
@@ -15,29 +13,61 @@ import {
   checkWritten,
   followed,
   lostEntries,
+  type SealedRow,
   sealOf,
 } from "../seal.ts";
-import type { JournalRow, prepareReads, Statements } from "./statements.ts";
+import type { Observe } from "./connection.ts";
+import type { JournalRow, Reads, Writes } from "./statements.ts";
 
-/** The journal's verbs, each within a transaction of the caller's. */
-type Verb<Name extends keyof Backend> = (
-  file: File,
-  ...args: Parameters<Backend[Name]>
-) => Awaited<ReturnType<Backend[Name]>>;
+/**
+ * The journal's verbs, each within a transaction of the caller's, on rows: who asks knows what stands in them. They load
+ * nothing that the store's thread has no use for.
+ */
+
+type EncodedDraft = ReturnType<typeof encodeDraft>;
+
+/** What was written of drafts, in their order. */
+export interface Written {
+  /** The first one's number. */
+  readonly seq: number;
+  readonly at: number;
+  readonly heads: readonly string[];
+}
+
+type Posted = Written | { readonly known: SealedRow };
+
+type Appended =
+  | { readonly kind: "fenced" | "lost" }
+  | { readonly kind: "late"; readonly now: number }
+  /** All of them, and nothing else was unseen. */
+  | { readonly kind: "written"; readonly written: Written; readonly now: number }
+  | { readonly kind: "ok"; readonly unseen: SealedRow[]; readonly now: number }
+  | { readonly kind: "unseen"; readonly unseen: SealedRow[]; readonly now: number };
+
+type Released =
+  | { readonly kind: "ok" | "fenced" | "lost" }
+  | { readonly kind: "unseen"; readonly unseen: SealedRow[] };
+
+type Renewed = { kind: "ok"; last: number; now: number } | { kind: "fenced" };
 
 export interface ReadableFile {
   db: DatabaseSync;
   path: string;
-  sql: Pick<Statements, keyof ReturnType<typeof prepareReads>>;
+  sql: Reads;
   now: () => number;
 }
 
 export interface File extends ReadableFile {
-  sql: Statements;
+  sql: Writes;
 }
 
 export function rowOf({ sql }: ReadableFile, key: JournalKey): JournalRow | undefined {
   return sql.row.get(key) as JournalRow | undefined;
+}
+
+/** The number of its last entry; 0: it has none. */
+export function lastOf({ sql }: ReadableFile, key: JournalKey): number {
+  return Number(sql.last.get(key)?.["last"] ?? 0);
 }
 
 /** The journal's row, which is made for the first entry, or for a file that comes before it. */
@@ -67,39 +97,70 @@ function isThere(file: ReadableFile, row: JournalRow, { last, head }: Known): bo
   return last <= row.last && (head === undefined || headAt(file, row, last) === head);
 }
 
-function chainAfter(file: ReadableFile, row: JournalRow, last: number): Chain {
-  const rows = file.sql.after.all(row.id, last) as unknown as SealedRow[];
-  return { rows, after: last, previous: headAt(file, row, last), end: row };
-}
-
-function readAfter(file: ReadableFile, row: JournalRow, last: number): StoredEntry[] {
-  const { rows, ...place } = chainAfter(file, row, last);
-  checkChain(row.key, rows, place);
-  const head = rows.at(-1)?.head ?? place.previous;
-  checkEnd(row.key, { last: last + rows.length, head }, row);
-  return rows.map(decodeRow);
-}
-
-/** What follows in the journal, as it is stored: `decodeChain` checks it. Undefined: there is no such journal. */
-export function read(file: ReadableFile, key: JournalKey, known: Known): Chain | undefined {
+/** The same of a journal that may not be there. */
+export function has(file: ReadableFile, key: JournalKey, known: Known): boolean {
   const row = rowOf(file, key);
-  if (row === undefined && known.last === 0) return undefined;
-  if (row === undefined || !isThere(file, row, known)) throw lostEntries(key);
-  return chainAfter(file, row, known.last);
+  return row === undefined ? known.last === 0 : isThere(file, row, known);
 }
 
-function write(file: File, row: JournalRow, drafts: readonly Draft[]): Entry[] {
+function rowsAfter({ sql }: ReadableFile, row: JournalRow, last: number, limit = -1): SealedRow[] {
+  return sql.after.all(row.id, last, limit) as unknown as SealedRow[];
+}
+
+/** @throws BotError JOURNAL_ALTERED when that is not what was written */
+function readAfter(file: ReadableFile, row: JournalRow, last: number): SealedRow[] {
+  const previous = headAt(file, row, last);
+  const rows = rowsAfter(file, row, last);
+  checkChain(row.key, rows, { after: last, previous });
+  const head = rows.at(-1)?.head ?? previous;
+  checkEnd(row.key, { last: last + rows.length, head }, row);
+  return rows;
+}
+
+/** Rows that are read at once, in about a millisecond. */
+const ROWS = 256;
+
+/**
+ * What follows in the journal, as it is stored: `decodeChain` checks it. A page at a time, each on a state of its own: what is
+ * written meanwhile is in it. Undefined: there is no such journal.
+ */
+export async function read(
+  file: ReadableFile,
+  observe: Observe,
+  key: JournalKey,
+  known: Known,
+): Promise<Chain | undefined> {
+  const { last: after } = known;
+  const rows: SealedRow[] = [];
+  let previous: string | null = null;
+  function readPage(): { end: JournalRow; isLast: boolean } | undefined {
+    const end = rowOf(file, key);
+    if (end === undefined && after === 0) return undefined;
+    if (end === undefined || !isThere(file, end, known)) throw lostEntries(key);
+    previous = headAt(file, end, after);
+    const page = rowsAfter(file, end, after + rows.length, ROWS);
+    rows.push(...page);
+    return { end, isLast: page.length < ROWS };
+  }
+  for (;;) {
+    const found = await observe(readPage);
+    if (found === undefined) return undefined;
+    if (found.isLast) return { rows, after, previous, end: found.end };
+    await turnOfLoop();
+  }
+}
+
+function write(file: File, row: JournalRow, drafts: readonly EncodedDraft[]): Written {
   const at = clockOf(file, row);
   let head = followed(row.key, row.last, row.head);
-  const written = drafts.map((draft, i): Entry => {
-    const { id, kind, version, body } = encodeDraft(draft);
+  const heads = drafts.map(({ id, kind, version, body }, i) => {
     const seq = row.last + 1 + i;
     head = sealOf(head, { seq, id, at, kind, version, body });
     file.sql.insert.run(row.id, seq, id, at, kind, version, body, head);
-    return { seq, at, head, ...draft };
+    return head;
   });
-  file.sql.advance.run(row.last + drafts.length, at, head, row.id);
-  return written;
+  file.sql.advance.run(row.last + drafts.length, at, head, row.id, transportOf(row.key));
+  return { seq: row.last + 1, at, heads };
 }
 
 /** Who holds the journal, and when it is next due, for which host; while it is held that is the lease's end. */
@@ -111,7 +172,7 @@ function hold(
   sql.hold.run(held.token, held.dueAt, held.attempts, held.host ?? null, row.id);
 }
 
-export const post: Verb<"post"> = (file, key, draft) => {
+function post(file: File, key: JournalKey, draft: EncodedDraft, asksForWork: boolean): Posted {
   const time = file.now();
   const row = openRow(file, key);
   const known = file.sql.byId.get(row.id, draft.id) as SealedRow | undefined;
@@ -119,18 +180,17 @@ export const post: Verb<"post"> = (file, key, draft) => {
     const after = known.seq - 1;
     if (after < 0 || after >= row.last) throw altered(key, `it has an entry ${known.seq}`);
     checkChain(key, [known], { after, previous: headAt(file, row, after) });
-    return { entry: decodeRow(known), duplicate: true };
+    return { known };
   }
-  const [entry] = write(file, row, [draft]);
-  if (asksForWork(draft)) {
+  const written = write(file, row, [draft]);
+  if (asksForWork) {
     const dueAt = row.token === null ? time : row.due_at;
     hold(file, row, { token: row.token, dueAt, attempts: 0 });
   }
-  if (entry === undefined) throw new TypeError("nothing was written");
-  return { entry, duplicate: false };
-};
+  return written;
+}
 
-export const lease: Verb<"lease"> = (file, key, ttlMs) => {
+function lease(file: File, key: JournalKey, ttlMs: number): Granted | undefined {
   const row = rowOf(file, key);
   if (row === undefined) return undefined;
   const now = file.now();
@@ -139,18 +199,25 @@ export const lease: Verb<"lease"> = (file, key, ttlMs) => {
   const attempts = row.attempts + 1;
   hold(file, row, { token, dueAt: now + ttlMs, attempts });
   return { lease: { key, token, ttlMs }, attempts, now };
-};
+}
 
-export const renew: Verb<"renew"> = (file, held) => {
+function renew(file: File, held: Lease): Renewed {
   const row = heldBy(file, held);
   if (row === undefined) return { kind: "fenced" };
   const now = file.now();
   hold(file, row, { token: held.token, dueAt: now + held.ttlMs, attempts: row.attempts });
   return { kind: "ok", last: row.last, now };
-};
+}
 
-export const append: Verb<"append"> = (file, held, known, drafts, before) => {
-  const facts = areFacts(drafts);
+/** `areFacts`: or else decisions. */
+function append(
+  file: File,
+  held: Lease,
+  known: Known,
+  drafts: readonly EncodedDraft[],
+  areFacts: boolean,
+  before: number | undefined,
+): Appended {
   const row = heldBy(file, held);
   if (row === undefined) return { kind: "fenced" };
   if (!isThere(file, row, known)) return { kind: "lost" };
@@ -159,12 +226,12 @@ export const append: Verb<"append"> = (file, held, known, drafts, before) => {
   const missing = drafts.filter(({ id }) => file.sql.byId.get(row.id, id) === undefined);
   if (missing.length > 0) {
     if (before !== undefined && now >= before) return { kind: "late", now };
-    if (!facts && row.last !== last) {
+    if (!areFacts && row.last !== last) {
       return { kind: "unseen", unseen: readAfter(file, row, last), now };
     }
     const written = write(file, row, missing);
     if (row.last === last && missing.length === drafts.length) {
-      return { kind: "ok", unseen: written, now };
+      return { kind: "written", written, now };
     }
   }
   const current = rowOf(file, held.key) ?? row;
@@ -172,9 +239,15 @@ export const append: Verb<"append"> = (file, held, known, drafts, before) => {
   const others = absentFrom(unseen, drafts);
   if (others.length > 0) checkWritten(held.key, readAfter(file, current, 0), others);
   return { kind: "ok", unseen, now };
-};
+}
 
-export const release: Verb<"release"> = (file, held, known, dueAt, host) => {
+function release(
+  file: File,
+  held: Lease,
+  known: Known,
+  dueAt: number | undefined,
+  host: string | undefined,
+): Released {
   const row = heldBy(file, held);
   if (row === undefined) return { kind: "fenced" };
   if (!isThere(file, row, known)) return { kind: "lost" };
@@ -188,11 +261,11 @@ export const release: Verb<"release"> = (file, held, known, dueAt, host) => {
     ...(host !== undefined && { host }),
   });
   return { kind: "ok" };
-};
+}
 
-export const putArtifact: Verb<"putArtifact"> = (file, key, id, bytes) => {
+function putArtifact(file: File, key: JournalKey, id: string, bytes: Uint8Array): void {
   file.sql.putArtifact.run(openRow(file, key).id, id, bytes);
-};
+}
 
 export function getArtifact(
   file: ReadableFile,
@@ -206,20 +279,39 @@ export function getArtifact(
   return part instanceof Uint8Array ? part : undefined;
 }
 
-export const setAside: Verb<"setAside"> = ({ sql, now }, { id, counter, amount }, limit) => {
-  if (sql.setAside.run(counter, amount, limit, now()).changes === 0) return false;
-  sql.reserve.run(id, counter, amount, now());
+/** False where that would be more than `limit`. */
+function setAside({ sql, now }: File, made: Reservation, limit: number): boolean {
+  if (sql.setAside.run(made.counter, made.amount, limit, now()).changes === 0) return false;
+  sql.reserve.run(made.id, made.counter, made.amount, now());
   return true;
-};
+}
 
-export const settle: Verb<"settle"> = ({ sql, now }, { id }, actual) => {
+function settle({ sql, now }: File, { id }: Reservation, actual: number): void {
   const row = sql.settle.get(id);
   if (row !== undefined)
     sql.correct.run(actual - Number(row["amount"]), now(), row["counter"] ?? "");
-};
+}
+
+function beat({ sql, now }: File, host: string): void {
+  sql.beat.run(host, now());
+  sql.forgetHosts.run(now() - MAX_IDLE_MS);
+}
 
 /** Drops the counters that nobody used for `MAX_IDLE_MS`, so that the store does not grow for ever. */
 export function forget({ sql, now }: File): void {
   sql.forgetCounters.run(now() - MAX_IDLE_MS);
   sql.forgetReservations.run(now() - MAX_IDLE_MS);
 }
+
+/** What the store's thread can be asked. */
+export const VERBS = {
+  post,
+  lease,
+  renew,
+  append,
+  release,
+  beat,
+  putArtifact,
+  setAside,
+  settle,
+};

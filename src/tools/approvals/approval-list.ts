@@ -15,6 +15,7 @@ export function createApprovalList(approvals: () => Approvals) {
     effect: "read",
     doing: () => "Looking for what waits for approval",
     open: true,
+    answeredBy: { kind: "text" },
     timeoutMs: 20_000,
     async run(_, { asker }) {
       if (asker === undefined)

@@ -21,6 +21,7 @@ export function createCostPerDay(tokens: () => TokenUse) {
     }),
     effect: "read",
     doing: () => "Looking up what each day cost",
+    answeredBy: { kind: "text" },
     timeoutMs: 15_000,
     async run({ days }, { asker }) {
       if (asker === undefined)
@@ -35,8 +36,10 @@ export function createCostPerDay(tokens: () => TokenUse) {
           used(tokenCounter.person(day, asker.person)),
         ]);
         if (all === 0 && ago > 0) return [];
-        const limit = ago === 0 ? ` of at most ${perDay}` : "";
-        return [`- ${day}: ${counted(all, "token")}${limit}, ${own} of them for ${asker.name}`];
+        const limit = ago === 0 ? ` of at most ${perDay.toLocaleString("en")}` : "";
+        return [
+          `- ${day}: ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${limit}, ${own.toLocaleString("en")} of them for ${asker.name}`,
+        ];
       });
       const title = `Used or set aside for running requests (${counted(days, "day")}; those without any are left out):`;
       return { text: [title, ...(await Promise.all(lines)).flat()].join("\n") };

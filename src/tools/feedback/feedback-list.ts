@@ -19,6 +19,7 @@ export function createFeedbackList(feedback: () => Feedback) {
     input: z.strictObject({}),
     effect: "read",
     doing: () => "Counting what people said of answers",
+    answeredBy: { kind: "text" },
     timeoutMs: 15_000,
     async run(_, { asker }) {
       if (asker === undefined)

@@ -140,6 +140,7 @@ export function createFreezeList(freezing: () => Freezing): Tool {
     input: z.strictObject({}),
     effect: "read",
     doing: () => "Looking up what is frozen",
+    answeredBy: { kind: "text" },
     ours: true,
     timeoutMs: TOOL_MS,
     async run(_, ctx) {

@@ -4,6 +4,7 @@ import { BotError } from "../../core/errors.ts";
 import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.ts";
 import { type Here, readMoment } from "../../core/instant.ts";
 import type { ToolContext, Verdict } from "../tool.ts";
+import { type Pinning, quoteLines } from "./pinning.ts";
 
 /** What the tools of the ledger share: their fields, and who asks. */
 
@@ -40,7 +41,7 @@ export const changeFields = {
 export const resolvedAtField = moment().optional().describe(`When it was over, ${TIME}`);
 
 /** The given fields of an incident, as text. */
-export interface Fields extends z.infer<z.ZodObject<typeof changeFields>> {
+export interface Fields extends z.infer<z.ZodObject<typeof changeFields>>, Partial<Pinning> {
   title?: string | undefined;
   resolvedAt?: string | undefined;
   status?: "open" | undefined;
@@ -80,6 +81,9 @@ export async function changeOf(
     startedAt,
     detectedAt,
     resolvedAt,
+    pin: _pin,
+    unpin: _unpin,
+    quote: _quote,
     ...words
   }: Fields & { id?: string },
   here: Here,
@@ -107,9 +111,11 @@ function listOf(text: string, separator: RegExp): string[] {
 
 /** What a card shows where a rule asks: exactly what would be recorded. */
 export function previewOf(fields: Fields & { id?: string }): Preview {
-  const lines = Object.entries(fields).flatMap(([label, value]) =>
-    value === undefined ? [] : [{ label, value: String(value) }],
+  const { pin: _pin, quote, ...others } = fields;
+  const lines = Object.entries(others).flatMap(([label, value]) =>
+    value === undefined ? [] : [{ label, value }],
   );
+  if (quote !== undefined) lines.push(...quoteLines(quote));
   return {
     lines,
     blastRadius: "Changes only the incident record, nothing outside this program.",

@@ -15,6 +15,7 @@ export function createIncidentGet(ledger: () => Ledger) {
       "Shows the record of one incident: its times, cause and actions, its thread, and its history with who said what and when.",
     input,
     effect: "read",
+    answeredBy: { kind: "text" },
     open: true,
     timeoutMs: 15_000,
     doing: ({ id }) => `Reading the record of ${id}`,

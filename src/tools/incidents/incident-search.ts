@@ -28,6 +28,7 @@ export function createIncidentSearch(ledger: () => Ledger) {
       "Finds recorded incidents by words, status, severity, service or period; without any, the newest. Use it to see whether something happened before and what helped then. It does not count per period: incident_stats does.",
     input,
     effect: "read",
+    answeredBy: { kind: "text" },
     open: true,
     timeoutMs: 20_000,
     doing: ({ text }) => `Searching incidents${text === undefined ? "" : ` for ${text}`}`,

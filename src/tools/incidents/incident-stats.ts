@@ -27,6 +27,7 @@ export function createIncidentStats(ledger: () => Ledger) {
       "Counts the incidents of a period: opened, resolved, still open, by severity and service, time to resolve and to detect, the longest, and lists them with their threads. Use its numbers as they are, never counts of your own.",
     input,
     effect: "read",
+    answeredBy: { kind: "text" },
     doing: ({ period }) => `Counting the incidents of ${period}`,
     open: true,
     timeoutMs: 20_000,

@@ -1,5 +1,5 @@
 import type { Incident, Said } from "../../incidents/incident.ts";
-import { wordsOf } from "../../incidents/words.ts";
+import { standingHistory, wordsOf } from "../../incidents/words.ts";
 import { createClock, showDuration, showMoment } from "../../core/instant.ts";
 import { labelled } from "./table.ts";
 import { titleOf, UNVERIFIED, unverifiedIn } from "../../incidents/unverified.ts";
@@ -38,21 +38,26 @@ export function recordText(incident: Incident, zone: string): string {
   ].join("\n");
 }
 
-/** What was said of it, oldest first. */
+/** What was said of it, oldest first; what was pinned stands where it was said. */
 export function historyText(incident: Incident, zone: string): string {
   const clock = createClock(zone);
-  const lines = incident.history.flatMap((said, i) => {
+  const statements = standingHistory(incident).map((said) => {
+    const { at, actor, outside, change } = said;
     const words = [
-      i === 0 ? "opened" : undefined,
-      said.outside ? `[${UNVERIFIED}]` : undefined,
-      ...wordsOf(said, (at) => showMoment(at, zone)),
+      said === incident.history[0] ? "opened" : undefined,
+      outside ? `[${UNVERIFIED}]` : undefined,
+      ...wordsOf(said, (time) => showMoment(time, zone)),
       elsewhere(said, incident),
     ];
     const text = words.filter((word) => word !== undefined).join("; ");
-    const name = said.actor.name;
-    const short = name.length > NAME_COLUMNS ? `${name.slice(0, NAME_COLUMNS - 1)}…` : name;
-    return labelled(`${clock.dateTime(said.at)}  ${short}`, text, 18 + NAME_COLUMNS);
+    return { at: change.pin?.at ?? at, name: actor.name, text };
   });
+  const lines = statements
+    .toSorted((a, b) => a.at - b.at)
+    .flatMap(({ at, name, text }) => {
+      const short = name.length > NAME_COLUMNS ? `${name.slice(0, NAME_COLUMNS - 1)}…` : name;
+      return labelled(`${clock.dateTime(at)}  ${short}`, text, 18 + NAME_COLUMNS);
+    });
   return [`History, in ${zone}:`, ...lines].join("\n");
 }
 

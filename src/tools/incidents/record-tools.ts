@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import {
   askedIn,
   changeFields,
@@ -12,25 +12,35 @@ import {
   resolvedAtField,
   titleField,
 } from "./asked.ts";
+import { pinChange, pinFields, withQuote } from "./pinning.ts";
 import { headline, recordText } from "./record-text.ts";
 
 interface RecordTool<I> extends Pick<
   Tool<I>,
-  "name" | "summary" | "description" | "ours" | "title"
+  "name" | "summary" | "description" | "ours" | "title" | "pin"
 > {
   input: z.ZodType<I>;
   /** Begins the result, before the incident's headline. */
   done: string;
-  say(ledger: Ledger, saying: Saying, input: I, change: Change): Promise<Incident>;
+  /** What it did, in a word. */
+  did: string;
+  say(
+    ledger: Ledger,
+    saying: Saying,
+    input: I,
+    change: Change,
+    ctx: ToolContext,
+  ): Promise<Incident>;
 }
 
 /** A tool by which the record of incidents grows; a repeated call says nothing twice. */
 function createRecordTool<I extends Fields & { id?: string }>(
   ledger: () => Ledger,
-  { done, say, ...rest }: RecordTool<I>,
+  { done, did, say, ...rest }: RecordTool<I>,
 ): Tool<I> {
   return defineTool<I>({
     ...rest,
+    answeredBy: { kind: "card", did },
     effect: "write",
     own: true,
     timeoutMs: 15_000,
@@ -39,8 +49,11 @@ function createRecordTool<I extends Fields & { id?: string }>(
     verify: ({ id }, ctx, startedAt) => readBack(ledger(), ctx, startedAt, id),
     async run(fields, ctx) {
       const { saying, here } = await askedIn(ctx);
-      const incident = await say(ledger(), saying, fields, await changeOf(fields, here));
-      return { text: `${done} ${headline(incident)}.\n${recordText(incident, here.zone)}` };
+      const change = await changeOf(fields, here);
+      const incident = await say(ledger(), saying, fields, change, ctx);
+      const isPin = (fields.pin ?? fields.unpin) !== undefined;
+      const record = isPin ? "" : `\n${recordText(incident, here.zone)}`;
+      return { text: `${done} ${headline(incident)}.${record}` };
     },
   });
 }
@@ -59,6 +72,7 @@ export function createIncidentOpen(ledger: () => Ledger) {
     }),
     ours: true,
     done: "Opened",
+    did: "Opened",
     say: (to, saying, { title }, change) => to.open(saying, { ...change, title }),
   });
 }
@@ -71,17 +85,31 @@ export function createIncidentUpdate(ledger: () => Ledger) {
     description:
       "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause, actions. What was recorded before stays in its history. To end an incident use incident_resolve.",
     title: ({ id }) => `Add to the record of ${id}`,
+    pin: withQuote,
     input: z.strictObject({
       id: idField,
       title: titleField.optional(),
       ...changeFields,
+      ...pinFields,
       resolvedAt: resolvedAtField.describe(
         "Corrects when a resolved incident was over; forms as of startedAt",
       ),
       status: z.enum(["open"]).optional().describe("Opens a resolved incident again"),
     }),
     done: "Updated",
-    say: (to, saying, { id }, change) => to.update(saying, id, change),
+    did: "Updated",
+    async say(to, saying, fields, change, ctx) {
+      const { id, pin, unpin } = fields;
+      if ((pin ?? unpin) === undefined) return to.update(saying, id, change);
+      const incident = await to.get(id, saying);
+      const whole = { ...change, ...(await pinChange(incident, fields, ctx)) };
+      if (Object.keys(whole).length === 0) return incident;
+      const written = await to.update(saying, id, whole);
+      // What its author changed while it was being written.
+      const now = pin === undefined ? undefined : await ctx.asker?.said?.(pin);
+      if (now !== undefined) await to.follow(saying.thread, now, saying);
+      return written;
+    },
   });
 }
 
@@ -103,6 +131,7 @@ export function createIncidentResolve(ledger: () => Ledger) {
       note: changeFields.note,
     }),
     done: "Recorded:",
+    did: "Resolved",
     say: (to, saying, { id }, change) => to.resolve(saying, id, change),
   });
 }

@@ -15,6 +15,7 @@ import type { Secrets } from "../../team/secrets.ts";
 import { type Authorizer, createLoginFetch, type HttpServer } from "./http.ts";
 import { createLogins, type Login, metadataOf, tokensOf } from "./login-record.ts";
 import type { OAuthSettings } from "./settings.ts";
+import { commandLine } from "../../core/installation.ts";
 
 /** Tokens that are sent with each request, renewed before they end. */
 
@@ -84,7 +85,7 @@ function createLoginAuthorizer(parts: OAuthParts): Authorizer {
   let known: Login | undefined;
 
   const again = (why: string) =>
-    new BotError("NOT_AVAILABLE", `${name}: ${why}. Run \`npm start -s -- mcp login ${name}\`.`);
+    new BotError("NOT_AVAILABLE", `${name}: ${why}. Run \`${commandLine(`mcp login ${name}`)}\`.`);
 
   /** @throws BotError NOT_AVAILABLE where somebody has to log in first */
   function checked(login: Login | undefined): Login {

@@ -24,15 +24,18 @@ const to = z
 
 /**
  * Shows the thread in a channel of another platform too. It tells people there what is said here, so it asks like every write:
- * by default a full member of the thread's channel approves it, and `access` says who may ask for it at all.
+ * by default a full member of the thread's channel approves it, and `access` says who may ask for it at all. Whoever reads
+ * the other place may decide what is open here, so who wants it there does not approve that alone.
  */
 export function createMirror(mirroring: () => Mirroring): Tool {
-  /** `#ops on Discord`, and who reads it. */
-  async function describe(channel: string): Promise<{ name: string; readers: string }> {
-    const { name, isPublic } = await mirroring().describe(keyOf(channel));
+  /** `#ops on Discord`, and who reads it. Who isn't in a private channel learns nothing of it. */
+  async function describe(channel: string) {
+    const { name, isPublic, hasAny } = await mirroring().describe(keyOf(channel));
     const platform = platformName(keyOf(channel));
     return {
-      name: `${name ?? channel} on ${platform}`,
+      isPublic,
+      hasAny,
+      name: `${(isPublic ? name : undefined) ?? channel} on ${platform}`,
       readers: isPublic
         ? `everybody there (${platform}), since the channel is public`
         : "its members",
@@ -45,6 +48,7 @@ export function createMirror(mirroring: () => Mirroring): Tool {
       "Shows this thread in a channel of another chat platform too: from then on messages, answers and approval cards stand in both. Use it only when somebody asks for that.",
     input: z.strictObject({ to }),
     effect: "write",
+    byOthers: true,
     timeoutMs: TOOL_MS,
     title: ({ to: channel }) => `Show this thread on ${platformName(keyOf(channel))} too`,
     resource: ({ to: channel }) => `mirror ${channel}`,
@@ -69,8 +73,10 @@ export function createMirror(mirroring: () => Mirroring): Tool {
       const { encode } = ctx.encoder;
       const place = keyOf(channel);
       await checkPlace(mirroring(), key, place);
-      const { name } = await describe(channel);
-      const view = await mirroring().open(channel, encode(await greeting(mirroring(), key)));
+      const { name, isPublic, hasAny } = await describe(channel);
+      const { account, approvers = [] } = asking(ctx);
+      if (!isPublic && !(await hasAny([account, ...approvers]))) throw refused(NOT_IN_IT);
+      const view = await mirroring().open(key, channel, encode(await greeting(mirroring(), key)));
       const address = mirroring().link(view);
       const where = address === undefined ? "" : `: ${address}`;
       return {
@@ -106,6 +112,9 @@ export function createUnmirror(mirroring: () => Mirroring): Tool {
     },
   });
 }
+
+const NOT_IN_IT =
+  "That channel is private, and neither who asked for this nor who approved it is known to be in it. Whoever is has to ask or approve, and `people` in the configuration has to name their account there.";
 
 /** @throws BotError PRECHECK_FAILED */
 async function checkPlace(mirroring: Mirroring, key: JournalKey, place: JournalKey): Promise<void> {

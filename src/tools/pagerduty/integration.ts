@@ -15,7 +15,7 @@ const SERVICE = {
       .email("expected the mail address of a PagerDuty user")
       .optional()
       .describe(
-        "The mail address of the PagerDuty user in whose name incidents are changed, where `pagerduty.people` does not know who approved it.",
+        "The mail address of the PagerDuty user in whose name incidents are changed, where `pagerduty.people` does not know who approved it, and in whose name the `page` of a rule calls people.",
       ),
   },
 };

@@ -52,6 +52,9 @@ export function pagersOf(
     endpoints,
     service,
 
+    /** In whose name the program itself changes something in an account; undefined: it may not. */
+    fromIn: (account: string): string | undefined => accounts[account]?.from,
+
     /** In whose name something is changed in an account, as a card says it; undefined: in nobody's. */
     nameFor(account: string): string | undefined {
       const from = accounts[account]?.from;
@@ -65,7 +68,7 @@ export function pagersOf(
      * @throws as `Rest.write`
      */
     async change(
-      { at, rest, ctx }: WriteContext<string>,
+      { at, rest, ctx }: Pick<WriteContext<string>, "at" | "rest" | "ctx">,
       ...[method, path, json]: Parameters<Rest["write"]>
     ): Promise<{ body: unknown; as: string }> {
       const { approvers = [], account = "" } = ctx.asker ?? {};

@@ -1,7 +1,5 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
-import { nearest } from "../../core/nearest.ts";
-import { inQuotes, oneLine } from "../../core/text.ts";
 import { agoText, quoted, time } from "../answer-words.ts";
 import { isRecord, type Item, textOf, wordOf } from "../decode.ts";
 import { clip } from "../labels.ts";
@@ -10,7 +8,9 @@ import { CLOCK_MS, defineWrite, gone, type WriteContext } from "../pinned-write.
 import type { Rest } from "../rest.ts";
 import type { Tool } from "../tool.ts";
 import { assigneesOf, incidentIn, listOf, NOBODY, type Pagers, summaryOf } from "./pagers.ts";
+import { createPager } from "./pager.ts";
 import { incidentField, incidentText } from "./reads.ts";
+import { firstCalled, serviceIn } from "./services.ts";
 
 /** In whose name it is done. */
 const as = (pagers: Pagers, account: string) => ({
@@ -144,27 +144,6 @@ export function createNote(pagers: Pagers): Tool {
   });
 }
 
-/** By its name or id. @throws BotError INPUT_INVALID when there is no such one */
-async function serviceIn(name: string, rest: Rest): Promise<Item> {
-  const { items } = await listOf(rest, "services", {}, 500);
-  const words = name.toLowerCase();
-  const found = items.filter(
-    ({ id, name: own }) => id === name || textOf(own).toLowerCase() === words,
-  );
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  const names = items.map((each) => oneLine(textOf(each["name"])));
-  const near = nearest(name, names);
-  const hint =
-    near.length > 0
-      ? `Did you mean ${near.join(", ")}?`
-      : `There are ${names.slice(0, 20).join(", ")}.`;
-  throw new BotError(
-    "INPUT_INVALID",
-    `service: ${inQuotes(name)} is not a service of PagerDuty. ${hint}`,
-  );
-}
-
 /** The newest of this title that is open there. */
 async function openIn(
   { title, service }: { title: string; service: string },
@@ -186,20 +165,16 @@ async function openIn(
   return items.find((each) => each["title"] === title && time(each["created_at"]) >= since);
 }
 
-/** Who is on call at the policy's first level. */
-async function firstCalled({ id }: Item, rest: Rest): Promise<string> {
-  const asked = { "escalation_policy_ids[]": [textOf(id)], earliest: "true" };
-  const { items } = await listOf(rest, "oncalls", asked, 100);
-  const first = items.filter((each) => each["escalation_level"] === 1);
-  return [...new Set(first.map((each) => summaryOf(each["user"])))].join(", ");
-}
-
 const resolving = (incident: string, instance: object) => ({
   tool: "pagerduty_update",
   args: { incident, do: "resolve", before: { status: "triggered" }, ...instance },
 });
 
 export function createOpen(pagers: Pagers): Tool {
+  return Object.assign(openTool(pagers), { pager: createPager(pagers) });
+}
+
+function openTool(pagers: Pagers) {
   return defineWrite(pagers.service, {
     name: "pagerduty_open",
     summary: "opens an incident in PagerDuty, which pages whoever is on call",

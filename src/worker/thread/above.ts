@@ -1,4 +1,4 @@
-import type { Earlier, EarlierMessage } from "../../adapters/adapter.ts";
+import type { Earlier, EarlierMessage } from "../../adapters/view.ts";
 import { capText, headOf } from "../../core/text.ts";
 import { atMost } from "../../core/time-limit.ts";
 import type { Above } from "../../thread/drafts-runs.ts";
@@ -6,7 +6,6 @@ import { MAIN_VIEW, type Run } from "../../thread/state.ts";
 import { viewFor } from "../../thread/views.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import { conclude } from "./conclude.ts";
-import { transcriptOf } from "./model-call.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 
 /** An adapter gives up sooner; an answer never waits longer for what stands above the question. */
@@ -35,7 +34,7 @@ async function learnAbove(ctx: ThreadContext, { started, messages: said }: Run):
   const author = said.get(before ?? "");
   if (author !== undefined && viewFor(ctx.thread, author) !== MAIN_VIEW) return { messages: [] };
   if (view?.earlier === undefined || before === undefined) return { messages: [] };
-  const { posted, readTo: after } = await transcriptOf(ctx);
+  const { posted, readTo: after } = ctx.state.transcript;
   const late = (): Earlier => ({ messages: [], why: "the platform took too long" });
   const found = await atMost(READ_MS, view.earlier(before, after), late);
   const isNew = ({ id, attached }: EarlierMessage) => !posted.has(id) || attached !== undefined;

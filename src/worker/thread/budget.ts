@@ -1,7 +1,6 @@
 import type { RequestContext } from "../../agent/request.ts";
 import type { DayShares, RunTerms } from "../../core/run-terms.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { filesOf } from "../../agent/transcript-turns.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";
@@ -9,7 +8,7 @@ import { tokenCounter } from "../../core/token-counters.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
-import type { ThreadContext } from "./parts.ts";
+import type { Allowance, ThreadContext } from "./parts.ts";
 import { channelsIn, peopleOf } from "./permission/look-up.ts";
 
 /** About what providers count an image as; a PDF's pages are not known here. */
@@ -19,14 +18,16 @@ const IMAGE_TOKENS = 1_500;
 export function tokensOf(
   { thread }: ThreadContext,
   { last }: ModelRun,
-  { request, turns }: RequestContext,
+  { request, files, chars }: RequestContext,
 ): number {
   if (last !== undefined) return thread.requestTokens;
-  const files = turns.flatMap(filesOf).map(({ mediaType, artifact }) => {
+  const inFiles = files.map(({ mediaType, artifact }) => {
     return mediaType.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(artifact.bytes / 4);
   });
-  const inFiles = files.reduce((sum, tokens) => sum + tokens, 0);
-  return estimateTokens(JSON.stringify([request, turns])) + inFiles;
+  return inFiles.reduce(
+    (sum, tokens) => sum + tokens,
+    estimateTokens(JSON.stringify(request)) + Math.ceil(chars / 4),
+  );
 }
 
 /** What came of a request, and how many attempts at it were cut before. */
@@ -36,64 +37,113 @@ export interface Generated {
 }
 
 export interface Spend {
+  run: string;
+  /** Requests that the run has made. */
+  steps: number;
   requestTokens: number;
   /** Accounts whose words instruct it. */
   askers: readonly string[];
   signal: AbortSignal;
 }
 
+/** Of the day's tokens, what one run may set aside beyond its next request. */
+const AHEAD = 1 / 100;
+
 /**
  * Sets the day's tokens aside before they are used and books what was used after: several processes together stay below
- * the limit. What a crashed request had set aside stays so for the day. A server that counts nothing has what was
- * estimated counted. Whose share is used up is refused before that.
+ * the limit. A run that has made requests sets aside for as many more at once, within `AHEAD`. What a crashed run had set
+ * aside stays so for the day. A server that counts nothing has what was estimated counted. Whose share is used up is refused
+ * before that.
  * @throws BotError BUDGET_EXHAUSTED, and PEOPLE_UNAVAILABLE when nobody can say who asks
  */
 export async function withinBudget(
   ctx: ThreadContext,
   terms: RunTerms,
-  { requestTokens, askers, signal }: Spend,
+  spend: Spend,
   work: () => Promise<Generated>,
 ): Promise<ModelResponse> {
-  const { journal } = ctx;
-  const { tokensPerDay, maxOutputTokens } = terms;
-  const day = isoUtc(ctx.now(), "day");
-  const amount = requestTokens + maxOutputTokens;
-  const charged: Reservation[][] = [];
-  let set: Reservation | undefined;
+  const { run, requestTokens } = spend;
+  const amount = requestTokens + terms.maxOutputTokens;
+  const allowance = await takeAllowance(ctx, terms, spend, amount);
   let used = 0;
+  let goesOn = false;
   try {
-    await openShares(ctx, terms.shares, { day, askers, signal, amount, charged });
-    set = await retryUntilStored(ctx, () =>
-      journal.reserve(tokenCounter.all(day), amount, tokensPerDay),
-    );
-    if (set === undefined) throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
     const { response, cuts } = await work();
     const counted = isCounted(response) ? response : estimated(response, requestTokens);
     used = totalTokens(counted.usage) + cuts * requestTokens;
+    goesOn = counted.content.some(({ kind }) => kind === "tool_use");
     return counted;
   } catch (error) {
     // What was used of a response that was cut, nobody says.
-    if (set !== undefined && isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
+    if (isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
     throw error;
   } finally {
-    if (set !== undefined) await book(ctx, set, used);
-    for (const counters of charged) {
-      // Several who ask together use a part each.
-      const each = Math.ceil(used / counters.length);
-      for (const counter of counters) await book(ctx, counter, each);
-    }
+    allowance.used += used;
+    allowance.left -= used;
+    if (goesOn && !ctx.over) ctx.allowances.set(run, allowance);
+    else await settle(ctx, allowance);
   }
 }
 
-/** Where a request's shares are looked at, and what is charged for it. */
-interface Shared {
-  day: string;
-  askers: readonly string[];
-  signal: AbortSignal;
-  /** What the request may use at most. */
-  amount: number;
-  /** Groups of counters, each of which is charged all that is used; what is set aside is added as it is. */
-  charged: Reservation[][];
+/** The run's own for as long as a request is under way; one that does not do is settled, and another is opened. */
+async function takeAllowance(
+  ctx: ThreadContext,
+  terms: RunTerms,
+  spend: Spend,
+  amount: number,
+): Promise<Allowance> {
+  const { allowances } = ctx;
+  const { run, askers } = spend;
+  const day = isoUtc(ctx.now(), "day");
+  const found = allowances.get(run);
+  allowances.delete(run);
+  const isTheirs = found?.day === day && found.askers.join() === askers.join();
+  if (found !== undefined && isTheirs && found.left >= amount) return found;
+  if (found !== undefined) await settle(ctx, found);
+  const allowance: Allowance = { day, askers, left: 0, used: 0, charged: [] };
+  try {
+    const areMembers = await openShares(ctx, terms.shares, allowance, spend.signal, amount);
+    const ahead = areMembers ? Math.floor((terms.tokensPerDay * AHEAD) / amount) : 0;
+    const wanted = amount * (1 + Math.min(spend.steps, ahead));
+    const set = await setAside(ctx, terms, day, [wanted, amount]);
+    allowance.charged.push([set]);
+    allowance.left = set.amount;
+    return allowance;
+  } catch (error) {
+    await settle(ctx, allowance);
+    throw error;
+  }
+}
+
+/** The first of these amounts that the day has left. @throws BotError BUDGET_EXHAUSTED */
+async function setAside(
+  ctx: ThreadContext,
+  { tokensPerDay }: RunTerms,
+  day: string,
+  amounts: readonly number[],
+): Promise<Reservation> {
+  const counter = tokenCounter.all(day);
+  for (const amount of amounts) {
+    const set = await retryUntilStored(ctx, () =>
+      ctx.journal.reserve(counter, amount, tokensPerDay),
+    );
+    if (set !== undefined) return set;
+  }
+  throw spent(tokensPerDay, "", "tokensPerDay", "used up or set aside");
+}
+
+/** Books what was used of what the thread's runs had set aside: who goes on opens others. */
+export async function settleAll(ctx: ThreadContext): Promise<void> {
+  for (const allowance of ctx.allowances.values()) await settle(ctx, allowance);
+  ctx.allowances.clear();
+}
+
+async function settle(ctx: ThreadContext, { charged, used }: Allowance): Promise<void> {
+  for (const counters of charged) {
+    // Several who ask together use a part each.
+    const each = Math.ceil(used / counters.length);
+    for (const counter of counters) await book(ctx, counter, each);
+  }
 }
 
 /**
@@ -101,16 +151,18 @@ interface Shared {
  * requests at once are not refused for what they might use: such a share may be passed by those that were under way. Of
  * anybody else it is set aside, so that a burst of theirs holds up nobody's day: as much as is left, so theirs is passed by
  * one request at most. Who asks together with others may as long as one of them has something left. Where one person sits
- * there are no shares.
+ * there are no shares. False: somebody's is looked at before each request.
  * @throws BotError BUDGET_EXHAUSTED
  */
 async function openShares(
   ctx: ThreadContext,
   shares: DayShares | undefined,
-  { day, askers, signal, amount, charged }: Shared,
-): Promise<void> {
+  { day, askers, charged }: Allowance,
+  signal: AbortSignal,
+  amount: number,
+): Promise<boolean> {
   const { parts, adapter, journal } = ctx;
-  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return;
+  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return true;
   /** Undefined: nothing is left of it. */
   const open = async (counter: string, limit: number, wanted: number) => {
     const left = limit - (await retryUntilStored(ctx, () => journal.used(counter)));
@@ -135,6 +187,7 @@ async function openShares(
       ? spent(shares.person, " for one person", "tokensPerPersonDay")
       : spent(shares.guest, " for a guest", "tokensPerGuestDay", "used up or set aside");
   }
+  return ![...people.values()].includes(false);
 }
 
 /** Who these accounts are, and whether they are full members of the thread. */

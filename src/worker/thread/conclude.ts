@@ -10,6 +10,7 @@ export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
     run,
     here: dispatcher.host,
     isBound: (tool) => dispatcher.isHostBound(tool),
+    answeredBy: (tool) => dispatcher.find(tool)?.answeredBy,
     heard: ctx.hosts?.heard,
     personOf,
     encode: encoder.encode,

@@ -6,6 +6,7 @@ import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
 import type { Draft, JsonObject } from "../../core/entry.ts";
 import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
+import type { Journal, Reservation } from "../../journal/journal.ts";
 import { acquireResource, putOff, runInBackground } from "../background.ts";
 import { append, catchUp, retryUntilStored } from "../store.ts";
 import type { Wait } from "../key-handler.ts";
@@ -19,10 +20,11 @@ import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
+import { page } from "./page.ts";
 import { show, showRun } from "./show.ts";
 import { sum } from "./sum.ts";
-import { link } from "./link.ts";
-import { mark, recover, runTool, verifyLater } from "./tool-call.ts";
+import { point } from "./point.ts";
+import { mark, read, recover, runTool, verifyLater } from "./tool-call.ts";
 
 /** Who waits longer than this for a card is told why. */
 const NOTABLE_LOOK_UP_MS = 30_000;
@@ -79,7 +81,9 @@ const prepare: Learn<"prepare"> = async (ctx, step, signal) => {
       if (isWaiting) progress(ctx, call.run, { kind: "waiting", run: call.run });
     };
   }
-  const { tool, args } = facts.prepared;
+  const { prepared } = facts;
+  if (prepared.effect === "read") return read(ctx, call, prepared, signal);
+  const { tool, args } = prepared;
   const release = await acquireFor(ctx, tool, args);
   return async () => {
     const isStarted = !signal.aborted && (await concludeUnchanged(ctx, { ...step, facts }));
@@ -148,7 +152,7 @@ async function begin(
   if (grant === undefined) return concludeUnchanged(ctx, learned, { before: proposal.expiresAt });
   const { journal, key } = ctx;
   const counter = grantCounter(key, grant);
-  const use = await retryUntilStored(ctx, () => journal.reserve(counter, 1, grant.offer.uses));
+  const use = await retryUntilStored(ctx, () => reserveUse(journal, counter, grant.offer.uses));
   if (use === undefined) {
     const facts = { ...learned.facts, drift: GRANT_USED_UP };
     await concludeUnchanged(ctx, { ...learned, facts });
@@ -160,6 +164,17 @@ async function begin(
   const used = isBegun || ctx.fenced ? 1 : 0;
   await retryUntilStored(ctx, () => journal.commitReservation(use, used));
   return isBegun;
+}
+
+/** A use that lasts: lost in a failover it could be had twice, and the call's own barrier does not name it. */
+async function reserveUse(
+  journal: Journal,
+  counter: string,
+  uses: number,
+): Promise<Reservation | undefined> {
+  const use = await journal.reserve(counter, 1, uses);
+  if (use === undefined || (await journal.flushReservation(use)) === "ok") return use;
+  return reserveUse(journal, counter, uses);
 }
 
 const FREEZE_LOOK_MS = 10_000;
@@ -212,7 +227,7 @@ const LEARNED: {
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
   sum: { learn: sum, kept: true },
-  link: { learn: link, kept: true },
+  point: { learn: point, kept: true },
   judge: { learn: judgeClick, kept: false },
   hint: { learn: judgeAssent, kept: false },
   reply: { learn: judgeReply, kept: false },
@@ -222,6 +237,7 @@ const LEARNED: {
   think: { learn: callModel, kept: false },
   hosts: { learn: lookForHosts, kept: false },
   alarm: { learn: tellOps, kept: false },
+  page: { learn: page, kept: true },
 };
 
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */

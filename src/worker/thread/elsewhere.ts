@@ -1,8 +1,10 @@
-import type { MessageRef, View } from "../../adapters/adapter.ts";
+import type { Answer } from "../../adapters/shown.ts";
+import type { MessageRef, View } from "../../adapters/view.ts";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import { transportOf } from "../../core/journal-key.ts";
 import { cardOf } from "../../queries/cards.ts";
 import { outgoingOf } from "../../queries/outgoing.ts";
+import { titleOf } from "../../thread/action.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import type { Undelivered } from "../../thread/undelivered.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
@@ -39,7 +41,7 @@ export async function showElsewhere(
   const { asker } = owed;
   const isHere = asker !== undefined && viewFor(ctx.thread, asker) === viewName;
   const words = notices.elsewhere(ctx.adapter.link(ctx.key), why, owed.words);
-  const told = isHere ? await tryAlone(view, asker, words) : undefined;
+  const told = isHere ? await tryAlone(view, asker, words, owed.answer) : undefined;
   if (told !== undefined) return { ref: shown ?? told, instead: { to: "asker", why } };
   if (await tellOps(ctx, shownId(undelivered), owed.name, why))
     return { ref: shown ?? NOWHERE, instead: { to: "ops", why } };
@@ -54,12 +56,14 @@ interface Owed {
   /** What it is, and not what it says: that is for those who may read the thread. */
   name: string;
   words: string;
+  /** Shown below the words. */
+  answer?: Answer;
   /** Undefined when nobody asked for it. */
   asker: string | undefined;
   /** Ms since 1970. */
   since: number;
   /** Of a card, which is edited: what shows it. */
-  shown?: ReadonlyMap<string, { ref: MessageRef }>;
+  shown?: ReadonlyMap<string, { ref: MessageRef | undefined }>;
 }
 
 function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "past" }>): Owed {
@@ -68,8 +72,8 @@ function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "p
   switch (undelivered.kind) {
     case "card": {
       const { proposal, shown } = undelivered.action;
-      const { tool, action, phase, ending } = cardOf(key, undelivered.action, encode);
-      const words = `${action} (${tool}): ${ending ?? phase}`;
+      const { action, phase, ending } = cardOf(key, undelivered.action, encode);
+      const words = `${action} (${encode(titleOf(proposal))}): ${ending ?? phase}`;
       const asker = thread.runs.get(proposal.run)?.started.principals[0];
       return { name: `the card of ${action}`, words, asker, since: proposal.at, shown };
     }
@@ -91,15 +95,14 @@ function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "p
 function owedItem(ctx: ThreadContext, item: OutboxItem): Owed {
   const { encode } = ctx.parts.encoder;
   const message = outgoingOf(ctx, item, { encode, mayLink: undefined });
-  const results = message.kind === "notice" ? [] : message.results;
-  const words = message.text ?? results.map(({ tool, text }) => `${tool}: ${text}`).join("\n");
   if (item.kind === "notice") {
     const { to = newestAsker(ctx.thread), at } = item.notice;
-    return { name: "a notice", words, asker: to, since: at };
+    return { name: "a notice", words: message.text ?? "", asker: to, since: at };
   }
   const { started, ended = started } = item.run;
   const name = `the answer of ${started.run}`;
-  return { name, words, asker: started.principals[0], since: ended.at };
+  const answer = message.kind === "answer" ? { answer: message } : {};
+  return { name, words: "", ...answer, asker: started.principals[0], since: ended.at };
 }
 
 function newestAsker({ runs }: Thread): string | undefined {
@@ -124,9 +127,10 @@ async function tryAlone(
   view: View,
   account: string,
   text: string,
+  answer: Answer | undefined,
 ): Promise<MessageRef | undefined> {
   try {
-    return await view.postPrivately(account, text);
+    return await view.postPrivately(account, text, answer && { answer });
   } catch (error) {
     // What got no answer may have been shown: it is tried again.
     if (!isBotError(error, "PLATFORM_REFUSED")) throw error;

@@ -1,4 +1,4 @@
-import type { Inbound, InboundFile, Inbox } from "../../adapters/adapter.ts";
+import type { Inbound, InboundFile, Inbox } from "../../adapters/inbox.ts";
 import { MAX_TEXT_BYTES, type Reading } from "../../commands/grammar.ts";
 import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
 import { cleanText, exactText } from "../../security/sanitize.ts";
@@ -9,16 +9,18 @@ import { BotError, isBotError } from "../../core/errors.ts";
 import { binaryTypeOf } from "../../core/file-type.ts";
 import { toneOf } from "../../thread/tone.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { postDurably } from "../../journal/durable.ts";
 import type { Journal } from "../../journal/journal.ts";
 import { TEAM_FEEDBACK } from "../../team/feedback.ts";
 
 export interface InboxParts {
-  journal: Pick<Journal, "post" | "putArtifact">;
+  journal: Pick<Journal, "post" | "flush" | "putArtifact">;
   /** Reads a typed text as a command, a click, a Stop or plain language. */
   read(text: string): Reading;
   /** Takes secrets out of what people type and attach, before anything is made of it. */
   encoder: Pick<Encoder, "hide" | "aside">;
-  wake(key: JournalKey): void;
+  /** `people`: somebody has just written or pressed something. */
+  wake(key: JournalKey, lane: "people" | "runs"): void;
   /** The thread's address, and the private place that it is in, for what people say of its answers. Default: all are private. */
   placeOf?(key: JournalKey): Promise<{ link: string | undefined; audience: string | undefined }>;
 }
@@ -26,6 +28,8 @@ export interface InboxParts {
 /** How much of a text that is stored as a file still stands in the thread: its beginning and its end. */
 const MAX_EXCERPT_BYTES = 2 * 1024;
 const PASTED_NAME = "pasted.txt";
+/** What the thread's history shows of a pin. */
+const PIN = "📌";
 
 /**
  * The one way in. It decides once what a typed text means and stores that, so a later grammar cannot change what was said.
@@ -68,9 +72,13 @@ export function createInbox({
   }
 
   /** It goes to the team's record: nobody works on it, and no model is told. */
-  async function rate(key: JournalKey, id: string, { actor, ...said }: Rated): Promise<void> {
+  async function noteFeedback(
+    key: JournalKey,
+    id: string,
+    { actor, ...said }: FeedbackInbound,
+  ): Promise<void> {
     const { link, audience } = await placeOf(key);
-    await journal.post(TEAM_FEEDBACK, {
+    await postDurably(journal, TEAM_FEEDBACK, {
       id: `${key}:${id}`,
       ...said,
       ...(said.reason !== undefined && { reason: encoder.hide(said.reason) }),
@@ -83,12 +91,12 @@ export function createInbox({
 
   return {
     async post(key, id, inbound) {
-      if (inbound.kind === "feedback") return rate(key, id, inbound);
+      if (inbound.kind === "feedback") return noteFeedback(key, id, inbound);
       try {
         const content = await contentOf(inbound, read, encoder);
         const isMessage = content.kind === "message" && inbound.kind === "text";
         const posted = isMessage ? await withFiles(key, content, inbound) : content;
-        await journal.post(key, { id, ...posted });
+        await postDurably(journal, key, { id, ...posted });
       } catch (error) {
         // JSON nested thousands of levels deep overflows the stack.
         if (!isBotError(error, "ENTRY_INVALID") && !(error instanceof RangeError)) throw error;
@@ -96,7 +104,8 @@ export function createInbox({
           "What you sent can't be stored: it is nested too deeply or malformed. Nothing was recorded.";
         throw new BotError("USAGE", text, { cause: error });
       }
-      wake(key);
+      const isAlert = inbound.kind === "text" && inbound.app === true;
+      wake(key, isAlert ? "runs" : "people");
     },
   };
 }
@@ -119,12 +128,12 @@ function checkFile(name: string, mediaType: FileType, bytes: Uint8Array): void {
   }
 }
 
-type Rated = Extract<Inbound, { kind: "feedback" }>;
+type FeedbackInbound = Extract<Inbound, { kind: "feedback" }>;
 type PostedContent = Content<PostKind>;
 type Text = Extract<Inbound, { kind: "text" }>;
 
 async function contentOf(
-  inbound: Exclude<Inbound, Rated>,
+  inbound: Exclude<Inbound, FeedbackInbound>,
   read: InboxParts["read"],
   { hide, aside }: InboxParts["encoder"],
 ): Promise<PostedContent> {
@@ -136,6 +145,11 @@ async function contentOf(
   if (inbound.kind === "stop") {
     const { run } = inbound;
     return { kind: "stop", actor, ...(run !== undefined && { run }) };
+  }
+  if (inbound.kind === "pin") {
+    const { incident, of: message, off } = inbound;
+    const command = { name: "pin" as const, incident, message, ...(off && { off }) };
+    return { kind: "command", actor, text: PIN, command };
   }
   const whole = await aside.hide(inbound.text);
   if (inbound.kind === "text" && inbound.app === true) {

@@ -1,7 +1,7 @@
 import { workKey } from "../../thread/work-keys.ts";
-import type { Choice } from "../../core/entry.ts";
+import type { Choice, Entry } from "../../core/entry.ts";
 import type { ReverseCall } from "../../core/tool-call.ts";
-import { type Action, askedCall, isOpen } from "../../thread/action.ts";
+import { type Action, askedCall, isOpen, isShown } from "../../thread/action.ts";
 import { checkEligible } from "../../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../../approvals/refusal.ts";
 import { briefArgs } from "../../adapters/render/phrases.ts";
@@ -18,6 +18,7 @@ import type { ClickFacts } from "../../thread/drafts-clicks.ts";
 import type { Hint } from "../../thread/drafts-notices.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
+import { viewFor } from "../../thread/views.ts";
 import { BREAK_GLASS, CANNOT_BE_EDITED, clickAnswers } from "../../thread/click-phrases.ts";
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
@@ -66,6 +67,7 @@ async function learnClick(
     : choice.kind === "break"
       ? mayBreak(ctx, account, action, signal)
       : mayAsk(ctx, account, askedBy(choice, action), signal));
+  if (action !== undefined && isTypedYes(click)) await untilShown(ctx, action, account);
   if (choice.kind !== "edit" || action === undefined) return { action, author };
   const call = ctx.thread.runs.get(action.run)?.calls.get(action.call);
   const edited =
@@ -73,6 +75,16 @@ async function learnClick(
       ? await proposeEdit(ctx, call, action, { args: choice.args, click }, signal)
       : CANNOT_BE_EDITED;
   return { action, author, edited };
+}
+
+function isTypedYes({ choice, digest }: Entry<"click">): boolean {
+  return digest === undefined && (choice.kind === "approve" || choice.kind === "break");
+}
+
+/** A card that is on its way may have been read before it is written down that it stands there. */
+async function untilShown({ thread, busy }: ThreadContext, action: Action, account: string) {
+  const view = viewFor(thread, account);
+  if (!isShown(action, view)) await busy.get(workKey.view(view))?.ended;
 }
 
 /** An action of the thread that its fold has forgotten, because it is over. */

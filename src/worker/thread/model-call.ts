@@ -1,14 +1,13 @@
 import { termsIn } from "../../thread/surroundings.ts";
 import { limitTurn } from "../../agent/turn-limits.ts";
-import { requestOf } from "../../agent/request.ts";
+import { type RequestContext, requestOf } from "../../agent/request.ts";
+import type { TranscriptTurn } from "../../agent/transcript-turns.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import type { ModelFacts } from "../../thread/drafts-runs.ts";
 import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { foldTranscript } from "../../agent/transcript.ts";
-import { filesOf, Transcript, type TranscriptTurn } from "../../agent/transcript-turns.ts";
 import type { AssistantBlock } from "../../core/block.ts";
-import type { FileRef, StoredEntry } from "../../core/entry.ts";
+import type { FileRef } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { within } from "../../core/time-limit.ts";
 import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
@@ -21,7 +20,6 @@ import type { Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { tellingFor } from "./permission/requesters.ts";
-import { inPages } from "../../core/pages.ts";
 
 /** For a last answer, however little of the run's minutes is left. */
 const MIN_ANSWER_MS = 60_000;
@@ -67,20 +65,22 @@ async function learnTurn(
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
   const model = await parts.model(modelRun.terms.model);
   progress(ctx, name, { kind: "thinking", run: name, step });
-  const transcript = await transcriptOf(ctx);
+  const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);
   const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
   const asked = requestOf(transcript, { run: name, modelRun }, terms, { ...telling, ...shares });
   const began = performance.now();
   const requestTokens = tokensOf(ctx, modelRun, asked);
-  const spend = { requestTokens, askers: telling.instructs ?? [], signal };
+  const { steps } = modelRun;
+  const askers = telling.instructs ?? [];
+  const spend = { run: name, steps, requestTokens, askers, signal };
   const response = await withinBudget(ctx, terms, spend, async () => {
-    const turns = await withFiles(ctx, asked.turns);
+    const turns = await withFiles(ctx, asked);
     return withinMinutes(modelRun, signal, (limited) =>
       generate(ctx, model, { ...asked.request, turns }, { signal: limited, run: name, written }),
     );
   });
-  const ids = new Set(transcript.ids);
+  const ids = { before: transcript.ids, own: new Set<string>() };
   const { content: blocks, stop } = limitTurn(response, parts.encoder);
   const content: AssistantBlock[] = [];
   const named = { turn: `${name}_${step}`, ids, isBeside: isReader(run) };
@@ -122,11 +122,12 @@ async function withinMinutes<T>(
   }
 }
 
-async function withFiles(ctx: ThreadContext, turns: readonly TranscriptTurn[]): Promise<Turn[]> {
+async function withFiles(ctx: ThreadContext, asked: RequestContext): Promise<readonly Turn[]> {
+  if (isPlain(asked)) return asked.turns;
   const blocks = new Map<FileRef, FileBlock>();
-  for (const file of turns.flatMap(filesOf)) blocks.set(file, await load(ctx, file));
+  for (const file of asked.files) blocks.set(file, await load(ctx, file));
   const blockOf = (file: FileRef) => blocks.get(file) ?? [];
-  return turns.map((turn): Turn => {
+  return asked.turns.map((turn): Turn => {
     if (turn.role === "assistant") return turn;
     if (turn.role === "user") {
       const { content } = turn;
@@ -141,6 +142,13 @@ async function withFiles(ctx: ThreadContext, turns: readonly TranscriptTurn[]): 
       results: results.map((result) => ({ ...result, files: result.files.flatMap(blockOf) })),
     };
   });
+}
+
+/** Without files turns are told as they are, and there may be thousands. */
+function isPlain(
+  asked: RequestContext,
+): asked is RequestContext & { turns: readonly (TranscriptTurn & Turn)[] } {
+  return asked.files.length === 0;
 }
 
 async function load(
@@ -190,14 +198,20 @@ export function shownPart(text: string): string {
 /** What a secret's rule needs to see of it is shorter, and a longer secret has no spaces. */
 const HELD_BACK = 200;
 
+/** Providers' ids of the thread's calls so far, and of the turn's. */
+interface Ids {
+  before: ReadonlySet<string>;
+  own: Set<string>;
+}
+
 /**
  * A block as it is stored: without held secrets, and with an id that no earlier call has, since some servers count their
- * calls from zero in every response or give none. `ids` are those there are; the block's is added. `isBeside`: another run
+ * calls from zero in every response or give none. The block's is added to the turn's. `isBeside`: another run
  * may be answered at this moment, with the same ids.
  */
 async function kept(
   { parts: { encoder } }: ThreadContext,
-  { turn, ids, isBeside }: { turn: string; ids: Set<string>; isBeside: boolean },
+  { turn, ids, isBeside }: { turn: string; ids: Ids; isBeside: boolean },
   block: AssistantBlock,
 ): Promise<AssistantBlock> {
   if (block.kind === "thinking") return block;
@@ -206,9 +220,10 @@ async function kept(
     return text === block.text ? block : { kind: "text", text };
   }
   const input = await encoder.aside.hide(block.input);
-  const isNew = block.id !== "" && !isBeside && !ids.has(block.id);
-  const id = isNew ? block.id : `${block.id || "call"}_${turn}_${ids.size}`;
-  ids.add(id);
+  const { before, own } = ids;
+  const isNew = block.id !== "" && !isBeside && !before.has(block.id) && !own.has(block.id);
+  const id = isNew ? block.id : `${block.id || "call"}_${turn}_${before.size + own.size}`;
+  own.add(id);
   // No tool and no provider has other names; what it asked for is shown to people and told to it again as it stands here.
   const name =
     encoder
@@ -217,29 +232,4 @@ async function kept(
       .slice(0, 64) || "_";
   const isSame = input === block.input && name === block.name;
   return isSame ? { ...block, id } : { kind: "tool_use", id, name, input };
-}
-
-/** The thread as its model is told it: read whole once, then kept up with the fold. */
-export async function transcriptOf(ctx: ThreadContext): Promise<Transcript> {
-  if (ctx.transcript !== undefined) return ctx.transcript;
-  const transcript = new Transcript();
-  // The fold may get ahead while the entries are read.
-  while (transcript.last < ctx.thread.last) {
-    const { last } = transcript;
-    const entries = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, last));
-    for await (const page of inPages(entries)) follow(ctx, transcript, page);
-  }
-  ctx.transcript = transcript;
-  return transcript;
-}
-
-/** Brings the transcript up to where the fold is, never further: both are of the same moment. */
-export function follow(
-  { thread }: ThreadContext,
-  transcript: Transcript,
-  entries: readonly StoredEntry[],
-): void {
-  for (const entry of entries) {
-    if (entry.kind !== "newer" && entry.seq <= thread.last) foldTranscript(transcript, entry);
-  }
 }

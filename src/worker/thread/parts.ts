@@ -1,11 +1,10 @@
 import type { Adapter } from "../../adapters/adapter.ts";
-import type { Transcript } from "../../agent/transcript-turns.ts";
 import type { AccessPolicy } from "../../approvals/access.ts";
-import type { Heard } from "../../approvals/heard.ts";
 import type { LinkRule } from "../../core/links.ts";
-import type { ApprovalPolicy } from "../../approvals/policy.ts";
+import type { ApprovalPolicy } from "../../approvals/policy-form.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
+import type { Reservation } from "../../journal/journal.ts";
 import type { Model } from "../../models/model.ts";
 import type { Freezes } from "../../team/freezes.ts";
 import type { Ops } from "../../team/ops.ts";
@@ -16,6 +15,7 @@ import type { Dispatcher } from "../../tools/dispatch.ts";
 import type { Action } from "../../thread/action.ts";
 import type { LearningStep, StepOf } from "../../thread/decide.ts";
 import type { JournalContext, WorkerParts } from "../key-handler.ts";
+import type { Conversation } from "./conversation.ts";
 
 /** What threads are worked on with, besides what every kind of journal needs. */
 export interface ThreadParts extends WorkerParts {
@@ -44,15 +44,23 @@ export interface ThreadParts extends WorkerParts {
   lookUpMs?: number;
 }
 
-export interface ThreadContext extends JournalContext<Thread> {
+/** Tokens of one day that were set aside for a run's next requests, and what of them was used. */
+export interface Allowance {
+  readonly day: string;
+  readonly askers: readonly string[];
+  left: number;
+  used: number;
+  /** Groups of counters, each of which is charged all that is used; what is set aside is added as it is. */
+  readonly charged: Reservation[][];
+}
+
+export interface ThreadContext extends JournalContext<Conversation> {
   readonly parts: ThreadParts;
   readonly adapter: Adapter;
   /** `state`, by its own name. */
   readonly thread: Thread;
-  /** The thread as its model is told it, once a model was asked. */
-  transcript: Transcript | undefined;
-  /** What came into the thread and from whom, once that mattered. */
-  heardFrom: Heard | undefined;
+  /** By run, tokens of the day that are set aside for its next requests. */
+  readonly allowances: Map<string, Allowance>;
   /** Ids of entries of ours that are still to be shown, each with the views in which it was tried. */
   readonly tried: Map<string, Set<string>>;
   /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */

@@ -1,9 +1,17 @@
-import type { Adapter, View } from "../../adapters/adapter.ts";
+import type { Adapter } from "../../adapters/adapter.ts";
+import type { View } from "../../adapters/view.ts";
 import { BotError } from "../../core/errors.ts";
-import { type JournalKey, transportOf, tryJournalKey } from "../../core/journal-key.ts";
+import {
+  type JournalKey,
+  platformName,
+  transportOf,
+  tryJournalKey,
+} from "../../core/journal-key.ts";
 import type { People } from "../../core/people.ts";
+import { saidIn } from "../../thread/said.ts";
 import { MAIN_VIEW } from "../../thread/state.ts";
 import { viewFor } from "../../thread/views.ts";
+import type { Quotable } from "../../tools/tool.ts";
 import type { ThreadContext } from "./parts.ts";
 
 /** The places that a thread is shown in: most have one. Whoever decides or reads along may sit in any of them. */
@@ -60,6 +68,10 @@ export function peopleAround(ctx: Places): People {
       const found = await Promise.all([here, ...away]);
       return found.includes(undefined) ? undefined : found.flatMap((each) => each ?? []);
     },
+    async label(reference) {
+      const { adapter, key } = homeOf(ctx, reference);
+      return adapter.people.label?.(reference, key);
+    },
     timezone: async (account) => homeOf(ctx, account).adapter.people.timezone(account),
   };
 }
@@ -85,11 +97,26 @@ export async function channelsOf({ adapter, key, thread }: Places): Promise<stri
   return [await adapter.channel(key), ...others];
 }
 
+/** A message of the thread as it stands now, when it was said by its platform's clock, and its address for people. */
+export async function saidAt(
+  ctx: Places & Pick<ThreadContext, "journal">,
+  post: string,
+): Promise<Quotable | undefined> {
+  const found = saidIn(await ctx.journal.read(ctx.key), post);
+  if (found === undefined) return undefined;
+  const [there] = placesOf(ctx).flatMap(
+    ({ adapter, key }) => adapter.locate?.(key, found.message) ?? [],
+  );
+  return { ...found, ...there };
+}
+
 /** What people call its places (`Adapter.placeName`). May throw. */
 export async function placeNameIn(ctx: Places): Promise<string | undefined> {
-  const names = await Promise.all(
-    placesOf(ctx).map(async ({ adapter, key }) => adapter.placeName?.(key)),
+  const found = await Promise.all(
+    placesOf(ctx).map(async ({ adapter, key }) => ({ key, name: await adapter.placeName?.(key) })),
   );
-  const known = names.flatMap((name) => name ?? []);
-  return known.length === 0 ? undefined : known.join(" or ");
+  const known = found.flatMap(({ key, name }) => (name === undefined ? [] : [{ key, name }]));
+  const areAlike = new Set(known.map(({ name }) => name)).size < known.length;
+  const names = known.map(({ key, name }) => (areAlike ? `${name} on ${platformName(key)}` : name));
+  return names.length === 0 ? undefined : names.join(" or ");
 }

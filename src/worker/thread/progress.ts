@@ -1,4 +1,4 @@
-import type { Progress } from "../../adapters/adapter.ts";
+import type { Progress } from "../../adapters/shown.ts";
 import { isUndecided } from "../../thread/state.ts";
 import type { ThreadContext } from "./parts.ts";
 import { viewOf } from "./places.ts";
@@ -10,7 +10,7 @@ import { viewOf } from "./places.ts";
 export function progress(ctx: ThreadContext, run: string, update: Progress): void {
   if (ctx.fenced || performance.now() >= ctx.leaseEndsAt) return;
   const going = ctx.thread.runs.get(run);
-  if (going !== undefined && isUndecided(going)) return;
+  if (going !== undefined && (isUndecided(going) || going.aside !== undefined)) return;
   for (const view of ctx.thread.views) {
     try {
       viewOf(ctx, view).progress(update, going?.progressMessages.get(view));

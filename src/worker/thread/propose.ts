@@ -5,7 +5,7 @@ import {
   isAlone,
   type ThreadPeople,
 } from "../../approvals/eligibility.ts";
-import { type Action, editedArgs } from "../../thread/action.ts";
+import { type Action, editedArgs, titleOf } from "../../thread/action.ts";
 import { type Ask, type Decision, plainAsk } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText, shownBytes } from "../../security/sanitize.ts";
@@ -16,11 +16,12 @@ import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
 import { askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
+import { mentionable } from "../../thread/mentions.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
 import { within } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
-import { peopleAround, placeNameIn } from "./places.ts";
+import { peopleAround, placeNameIn, saidAt } from "./places.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { type Frozen, frozenFor } from "./permission/frozen.ts";
@@ -78,8 +79,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const undone = undoneBy(ctx, call);
   // A tool said how to take back what it did; nobody wrote that.
   const by = undone === undefined ? "person" : "bot";
-  const here = () => hereOf(ctx, call);
-  const prepared = await dispatcher.prepare(call.tool, call.args, signal, { by, here });
+  const looking = lookingIn(ctx, call);
+  const prepared = await dispatcher.prepare(call.tool, call.args, signal, { by, ...looking });
   const { args, tool } = prepared;
   // Denied before in other words, such as with a default written out.
   const decision = await mayRun(ctx, call, { args }, signal);
@@ -132,6 +133,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     card: {
       ...namedCall(prepared),
       ...rule,
+      ...(await namesOf(ctx, rule, signal)),
       preview,
       expiresAt,
       ...terms,
@@ -147,16 +149,22 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
 /** It was refused to the bot that began the run, and people may ask for it. */
 function isBeyondApps({ thread, parts }: ThreadContext, { run, tool, args }: Call): boolean {
   const { dispatcher } = parts;
-  const isApps = thread.runs.get(run)?.started.app !== undefined;
+  const isFromApp = thread.runs.get(run)?.started.app !== undefined;
   return (
-    isApps && dispatcher.find(tool) !== undefined && dispatcher.effectOf(tool, args) !== "read"
+    isFromApp && dispatcher.find(tool) !== undefined && dispatcher.effectOf(tool, args) !== "read"
   );
 }
 
 function escalationOf({ escalate }: Ask, from: number): Pick<Card, "escalation"> {
   if (escalate === undefined) return {};
-  const { to, afterMinutes } = escalate;
-  return { escalation: { to, at: from + afterMinutes * 60_000 } };
+  const { to, afterMinutes, page } = escalate;
+  const at = from + afterMinutes * 60_000;
+  return { escalation: { to, at, ...(page !== undefined && { page }) } };
+}
+
+/** What a tool's pin may look up of the thread. */
+function lookingIn(ctx: ThreadContext, call: Call) {
+  return { here: () => hereOf(ctx, call), said: (post: string) => saidAt(ctx, post) };
 }
 
 /** Times are meant by the asker's clock. */
@@ -182,7 +190,7 @@ const HELD_QUESTION =
 /** A preview that begins with what is taken back. */
 function undoing(preview: Preview, undone: string | undefined, { undoes }: Call): Preview {
   if (undone === undefined) return preview;
-  const tool = undoes === undefined ? "" : ` (${undoes.proposal.tool})`;
+  const tool = undoes === undefined ? "" : ` (${titleOf(undoes.proposal)})`;
   const { title } = preview;
   return {
     ...preview,
@@ -235,11 +243,33 @@ export async function placeNameOf(
 ): Promise<string | undefined> {
   const { parts } = ctx;
   const ask = async () => placeNameIn(ctx);
-  const name = await within(PLACE_NAME_MS, signal, ask, 0).catch(() => undefined);
+  const name = await within(NAMES_MS, signal, ask, 0).catch(() => undefined);
   return name === undefined ? undefined : parts.encoder.encode(exactText(name));
 }
 
-const PLACE_NAME_MS = 2_000;
+/** What people call those whom a rule names, likewise: they stand in the journal, so that every process shows the same. */
+async function namesOf(
+  ctx: ThreadContext,
+  { approvers }: VotingRule,
+  signal: AbortSignal,
+): Promise<Pick<Card, "names">> {
+  if (approvers.kind === "anyone") return {};
+  const { encode } = ctx.parts.encoder;
+  const people = peopleAround(ctx);
+  const named = mentionable(approvers.accounts.flatMap(({ account, groups }) => groups ?? account));
+  const found = await Promise.all(
+    named.map(async (each): Promise<[string, string][]> => {
+      const ask = async () => people.label?.(each, ctx.key);
+      const name = await within(NAMES_MS, signal, ask, 0).catch(() => undefined);
+      return name === undefined ? [] : [[each, encode(exactText(capText(name, MAX_NAME_BYTES)))]];
+    }),
+  );
+  const names = found.flat();
+  return names.length === 0 ? {} : { names: Object.fromEntries(names) };
+}
+
+const NAMES_MS = 2_000;
+const MAX_NAME_BYTES = 80;
 
 /** What a model wrote before its calls, for the card: its own word, unverified. */
 function reasonOf(modelRun: ModelRun | undefined): string | undefined {
@@ -265,8 +295,7 @@ export async function proposeEdit(
   const editor = edit.click.actor.account;
   try {
     const edited = editedArgs(previous, edit.args);
-    const here = () => hereOf(ctx, call);
-    const prepared = await dispatcher.prepare(call.tool, edited, signal, { here });
+    const prepared = await dispatcher.prepare(call.tool, edited, signal, lookingIn(ctx, call));
     const { effect, args } = prepared;
     const decision = await permit(ctx, { ...call, args, effect, action, editor }, signal);
     if (decision.kind === "deny") return decision.why;
@@ -293,6 +322,7 @@ export async function proposeEdit(
     return {
       ...namedCall(prepared),
       ...rule,
+      ...(await namesOf(ctx, rule, signal)),
       preview,
       expiresAt: previous.expiresAt,
       ...(previous.escalation !== undefined && { escalation: previous.escalation }),

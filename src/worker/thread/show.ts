@@ -1,11 +1,12 @@
 import { workKey } from "../../thread/work-keys.ts";
 import { entryId, progressId, quoteId } from "../../thread/entry-ids.ts";
-import type { Delivery, MessageRef, View } from "../../adapters/adapter.ts";
+import type { Delivery, MessageRef, Unshown, View } from "../../adapters/view.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
+import { lostEntries } from "../../journal/seal.ts";
 import { fold, pastAction } from "../../thread/fold.ts";
 import { within } from "../../core/time-limit.ts";
 import { putOff } from "../background.ts";
-import { append, retryUntilStored } from "../store.ts";
+import { append, barrier, retryUntilStored } from "../store.ts";
 import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { viewOf } from "./places.ts";
 import type { StepOf } from "../../thread/decide.ts";
@@ -33,14 +34,17 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
   const { key, view, undelivered } = step;
   return showOn(ctx, step, key, signal, async (shown) => {
     const readArtifact = (id: string) => ctx.journal.readArtifact(ctx.key, id);
-    const context = { key: ctx.key, thread: ctx.thread, readArtifact, ...attemptsAt(ctx, view) };
+    let told: Unshown | undefined;
+    const unshown = (each: Unshown) => void (told = each);
+    const { key: place, thread } = ctx;
+    const context = { key: place, thread, readArtifact, unshown, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
     const words = shownAs(ctx.parts);
     const { ref, instead } = await deliver(shown, view, context, undelivered, words).then(
-      (there) => ({ ref: there, instead: undefined }),
+      (there) => ({ ref: there, instead: told }),
       (error: unknown) => showElsewhere(ctx, shown, step, error),
     );
-    return { entry, ref, instead, takeBack: () => takeBack(ctx, shown, undelivered, ref) };
+    return { entry, ref, instead, takeBack: (from) => takeBack(ctx, from, undelivered, ref) };
   });
 };
 
@@ -61,7 +65,7 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
     return {
       entry: entryId.runEnded(run.started.run),
       ref,
-      takeBack: () => takeBack(ctx, shown, undefined, ref),
+      takeBack: (from) => takeBack(ctx, from, undefined, ref),
     };
   });
 };
@@ -99,14 +103,18 @@ export async function showOn(
   step: StepOf<"deliver" | "show" | "sum">,
   retry: string,
   signal: AbortSignal,
-  send: (view: View) => Promise<Shown & { takeBack(): Promise<void> }>,
+  send: (view: View) => Promise<Shown & { takeBack(from: View): Promise<void> }>,
 ): Promise<Conclusion> {
   try {
     const view = viewOf(ctx, step.view);
-    const { takeBack: undo, ...facts } = await within(DELIVERY_MS, signal, () => send(view), 0);
+    const lasting = showingWhatLasts(ctx, view);
+    const { takeBack: undo, ...facts } = await within(DELIVERY_MS, signal, () => send(lasting), 0);
     return async () => {
       const drafts = draftsFrom(ctx, { ...step, facts }) ?? [];
-      if ((await append(ctx, drafts)) === "fenced") await undo();
+      if ((await append(ctx, drafts)) !== "fenced") return;
+      // Another worker has the thread, and nobody waits for this platform to take something back.
+      if (ctx.over) await undo(view);
+      else ctx.ready.push(() => undo(view));
     };
   } catch (error) {
     return async () => {
@@ -114,6 +122,34 @@ export async function showOn(
       putOff(ctx, retry, error);
     };
   }
+}
+
+const SHOWS: ReadonlySet<PropertyKey> = new Set<keyof View>([
+  "openProgress",
+  "post",
+  "postPrivately",
+  "updateNotice",
+  "postCard",
+  "updateCard",
+  "postIncident",
+  "updateIncident",
+  "quote",
+]);
+
+/** The view, for what nothing may take back once it was read. A message is made before it comes here: it says nothing that is newer. */
+function showingWhatLasts(ctx: ThreadContext, view: View): View {
+  return new Proxy(view, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (!SHOWS.has(name) || typeof method !== "function") return method;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (!(await barrier(ctx))) throw lostEntries(ctx.key);
+        // Another worker shows it, perhaps by now.
+        if (ctx.over) throw new BotError("ABORTED", "This worker has given the thread up.");
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
 }
 
 /** Another worker serves this thread now, and what this one showed may be a second copy, or out of date. */
@@ -127,6 +163,7 @@ export async function takeBack(
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
   if (undelivered?.kind === "past" || ref === "") return;
   const entries = await retryUntilStored(ctx, () => ctx.journal.read(key));
+  await retryUntilStored(ctx, () => ctx.journal.flush(key, entries.length));
   if (undelivered?.kind === "incident") {
     const { incident } = undelivered.incident.state;
     const newest = fold(new Thread(), entries).incidents.get(incident);
@@ -153,7 +190,7 @@ interface Attempts {
   isRetry(entry: string): boolean;
 }
 
-interface Showing extends Attempts {
+interface Showing extends Attempts, Required<Pick<Delivery, "unshown">> {
   key: JournalKey;
   thread: Thread;
   /** Of this thread. */
@@ -164,7 +201,7 @@ interface Showing extends Attempts {
 async function deliver(
   view: View,
   viewName: string,
-  { key, thread, readArtifact, isUntried, isRetry }: Showing,
+  { key, thread, readArtifact, unshown, isUntried, isRetry }: Showing,
   undelivered: Undelivered,
   words: ShownWords,
 ): Promise<MessageRef> {
@@ -174,10 +211,10 @@ async function deliver(
     const card = cardOf(key, action, encode);
     const shown = action.shown.get(viewName);
     if (shown === undefined) {
-      const delivery = { id: action.action, isRetry: isRetry(action.proposal.id) };
+      const delivery = { id: action.action, isRetry: isRetry(action.proposal.id), unshown };
       return view.postCard(card, delivery);
     }
-    await view.updateCard(shown.ref, card);
+    await view.updateCard(shown.ref, card, { unshown });
     return shown.ref;
   }
   if (undelivered.kind === "incident") {
@@ -218,12 +255,12 @@ async function deliver(
     if (isPointless) return "";
     if (item.notice.to !== undefined && message.kind === "notice")
       return view.postPrivately(item.notice.to, message.text, message);
-    return view.post(message, { id: item.id, isRetry: isRetry(item.id) });
+    return view.post(message, { id: item.id, isRetry: isRetry(item.id), unshown });
   }
   const { run } = item;
   const begun = run.progressMessages.get(viewName);
   if (begun !== undefined) await takeAway(view, begun);
-  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id), readArtifact };
+  const delivery: Delivery = { id: item.id, isRetry: isRetry(item.id), readArtifact, unshown };
   const isBegunUnseen = begun === undefined && !isUntried(run.started.id);
   if (isBegunUnseen && view.openProgress !== undefined) {
     delivery.orphan = progressId(run.started.run);

@@ -1,4 +1,4 @@
-import type { MessageRef } from "../../adapters/adapter.ts";
+import type { MessageRef } from "../../adapters/view.ts";
 import { isBotError } from "../../core/errors.ts";
 import { summaryOf } from "../../queries/summary.ts";
 import { summaryState } from "../../thread/entry-ids.ts";
@@ -30,5 +30,5 @@ export const sum: Learn<"sum"> = (ctx, step, signal) =>
       ref ??= NOWHERE;
     }
     const made = ref;
-    return { entry, ref: made, takeBack: () => takeBack(ctx, view, undefined, made) };
+    return { entry, ref: made, takeBack: (from) => takeBack(ctx, from, undefined, made) };
   });

@@ -3,17 +3,16 @@ import { BEAT_MS } from "../../core/host-beat.ts";
 import { decide, type Step } from "../../thread/decide.ts";
 import { notice } from "../../thread/drafts-notices.ts";
 import { noticeId } from "../../thread/entry-ids.ts";
-import { fold } from "../../thread/fold.ts";
 import type { Machines } from "../../thread/machines.ts";
 import { notices } from "../../thread/phrases.ts";
-import { Thread } from "../../thread/state.ts";
 import { abortWork } from "../background.ts";
 import type { KeyHandler, Wait } from "../key-handler.ts";
 import { append } from "../store.ts";
+import { settleAll } from "./budget.ts";
+import { bytesOf, Conversation, foldConversation } from "./conversation.ts";
 import { execute } from "./effects.ts";
 import type { ThreadContext, ThreadParts } from "./parts.ts";
 import { noteOurs } from "./show.ts";
-import { follow } from "./model-call.ts";
 
 /** So long after the last change a long thread is summed up. */
 const SUM_AFTER_MS = 60_000;
@@ -26,20 +25,19 @@ export function createThreadHandler(
   return {
     isShared: adapter.isLocal !== true,
     serves: (key) => adapter.view(key) !== undefined,
-    empty: () => new Thread(),
-    fold,
+    empty: () => new Conversation(),
+    fold: foldConversation,
+    bytesOf,
     open: ({ state }) => ({
       parts,
       adapter,
       thread: state,
-      transcript: undefined,
-      heardFrom: undefined,
+      allowances: new Map(),
       tried: new Map(),
       hosts: undefined,
     }),
-    folded(ctx, entries, ours) {
+    folded(ctx, _entries, ours) {
       noteOurs(ctx, ours);
-      if (ctx.transcript !== undefined) follow(ctx, ctx.transcript, entries);
       const { runs } = ctx.thread;
       abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
     },
@@ -51,7 +49,10 @@ export function createThreadHandler(
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
       }),
+    isAwaited: ({ clicks, untold, assents, going }) =>
+      clicks.size + untold.size + assents.size > 0 || [...going].some(({ stopped }) => stopped),
     execute,
+    close: settleAll,
     park,
     async storeReturned(ctx, awayMs) {
       const text = notices.storeBack(Math.round(awayMs / 1_000));

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
-import { argsOf, askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
+import { argsOf, askerIn, type Call, doingOf, mayOnlyRead } from "../../thread/state.ts";
 import { begunOf } from "../../queries/outgoing.ts";
 import { isAgent } from "../../core/people.ts";
-import type { ToolResult } from "../../core/tool-call.ts";
+import type { PreparedCall, ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
 import { conclude } from "./conclude.ts";
-import { putOff, runInBackground } from "../background.ts";
+import { concludeSoon, putOff, runInBackground } from "../background.ts";
 import { ensureLive } from "../lease.ts";
-import { postLate } from "../store.ts";
-import type { Learn, ThreadContext } from "./parts.ts";
-import { audienceOf, peopleAround, tenantsOf } from "./places.ts";
+import { barrier, postLate } from "../store.ts";
+import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
+import { audienceOf, peopleAround, saidAt, tenantsOf } from "./places.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { mayRun } from "./permission/permission.ts";
@@ -46,35 +46,94 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
       return isOpen && !(await isAmongMembers(ctx, run)) ? undefined : audienceOf(ctx);
     },
     link: adapter.link(key),
+    said: (post) => saidAt(ctx, post),
   };
 }
 
+/** A change for which the store was not there for so long after it was to begin is not what people expect any more. */
+const LATEST_MS = 60_000;
+const NOT_BEGUN: ToolResult = {
+  outcome: "error",
+  text: "It was not begun: for more than a minute the store could not keep that it begins. Ask for it again.",
+  artifacts: [],
+  files: [],
+  findings: [],
+  gaps: [],
+  ms: 0,
+};
+
 /** Runs a call whose `tool_started` is in the journal, and writes down how it ended; `done` lets the next one go. */
 export function runTool(ctx: ThreadContext, call: Call, done: () => void = () => {}): void {
-  const { tool } = call;
-  const args = argsOf(call);
   const kept = call.started?.effect !== "read";
   runInBackground(ctx, { key: workKey.call(call.call), run: call.run, kept }, async (signal) => {
     try {
+      if (kept && !(await barrier(ctx))) return async () => {};
+      if (kept && ctx.now() - (call.started?.at ?? 0) > LATEST_MS)
+        return () => record(ctx, call, NOT_BEGUN);
       // Narrows the window in which a worker that was frozen right here acts after another has taken over.
       if (!(await ensureLive(ctx))) return async () => {};
-      progress(ctx, call.run, begunOf(call));
-      const finished = await ctx.parts.dispatcher.run(tool, args, {
+      const finished = await callTool(
+        ctx,
+        call,
+        { args: argsOf(call), doing: doingOf(call) },
         signal,
-        startedAt: call.started?.at ?? ctx.now(),
-        asker: askerOf(ctx, call),
-        readsOnly: mayOnlyRead(ctx.thread.runs.get(call.run)),
-        keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
-        artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
-        permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),
-      });
-      const { outcome, ms } = finished;
-      progress(ctx, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });
+      );
       return () => record(ctx, call, finished);
     } finally {
       done();
     }
   });
+}
+
+/** A read that takes longer is written down as begun, so that everybody sees what goes on. */
+const LONG_READ_MS = 100;
+
+/**
+ * Runs an allowed read at once. Nothing hangs on its start, and after a crash it is simply asked for again: what takes no
+ * time is written down when it has ended.
+ */
+export async function read(
+  ctx: ThreadContext,
+  call: Call,
+  prepared: PreparedCall,
+  signal: AbortSignal,
+): Promise<Conclusion> {
+  if (signal.aborted || ctx.over || ctx.draining || !(await ensureLive(ctx))) return async () => {};
+  const noted = setTimeout(() => {
+    const begun = { do: "read", call, prepared, facts: undefined } as const;
+    concludeSoon(ctx, () => conclude(ctx, begun));
+  }, LONG_READ_MS);
+  try {
+    const facts = await callTool(ctx, call, prepared, signal);
+    return async () => {
+      if (facts.outcome === "cancelled" && ctx.draining) return;
+      await conclude(ctx, { do: "read", call, prepared, facts });
+    };
+  } finally {
+    clearTimeout(noted);
+  }
+}
+
+async function callTool(
+  ctx: ThreadContext,
+  call: Call,
+  { args, doing }: Pick<PreparedCall, "args" | "doing">,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { tool } = call;
+  progress(ctx, call.run, begunOf(call, { args, doing }));
+  const finished = await ctx.parts.dispatcher.run(tool, args, {
+    signal,
+    startedAt: call.started?.at ?? ctx.now(),
+    asker: askerOf(ctx, call),
+    readsOnly: mayOnlyRead(ctx.thread.runs.get(call.run)),
+    keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
+    artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
+    permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),
+  });
+  const { outcome, ms } = finished;
+  progress(ctx, call.run, { kind: "tool_finished", call: call.call, tool, outcome, ms });
+  return finished;
 }
 
 /**
@@ -87,11 +146,13 @@ async function record(ctx: ThreadContext, call: Call, facts: ToolResult): Promis
   try {
     if (!ctx.over && !ctx.fenced) {
       await conclude(ctx, { do: "run", call, facts });
-      isSaid = !ctx.fenced && call.finished?.recovered !== true;
+      // After a failover nobody else would know.
+      const isKept = call.started?.effect === "read" || (await barrier(ctx));
+      isSaid = isKept && !ctx.fenced && call.finished?.recovered !== true;
     }
   } finally {
     // Another worker may have concluded meanwhile that nobody knows.
-    const isOpen = call.finished === undefined || call.finished.recovered === true;
+    const isOpen = call.finished === undefined || call.finished.recovered === true || ctx.lost;
     if (!isSaid && isOpen && call.started?.effect !== "read") {
       await postLate(ctx, lateDraft(call, facts));
     }
@@ -137,6 +198,7 @@ export const mark: Learn<"mark"> = async (ctx, step, signal) => {
   const { key, adapter, log, parts } = ctx;
   const { call, tool, action, undoes, finished } = step.done;
   const audience = await audienceOf(ctx).catch(() => "not known");
+  if (!(await barrier(ctx))) return async () => {};
   if (audience === undefined) {
     const done = {
       id: createHash("sha256").update(`${key} ${call}`).digest("hex").slice(0, 16),

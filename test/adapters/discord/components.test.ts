@@ -4,7 +4,8 @@ import { createRunProgress, renderProgress } from "../../../src/adapters/render/
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { discordCard } from "../../../src/adapters/discord/card.ts";
 import { readComponents } from "../../fakes/discord/components.ts";
-import { renderCard, renderDetails } from "../../../src/adapters/render/card.ts";
+import { renderCard } from "../../../src/adapters/render/card.ts";
+import { renderDetails } from "../../../src/adapters/render/card-details.ts";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
 import { discordMessages, type DiscordMessage } from "../../../src/adapters/discord/encode.ts";
 import {

@@ -76,15 +76,25 @@ test("a conversation is begun, and a channel told something, only where it was n
   const theirs = discord.addChannel(discord.addGuild(), { name: "ops" });
   const named = `discord:${guild.id}:${theirs.id}`;
   const refused = { code: "PLATFORM_REFUSED", refused: "place" };
-  await expect(adapter.open(named, "Mirror of a thread")).rejects.toMatchObject(refused);
-  const told = adapter.announce?.(named, plainNotice("An alarm."), {
-    id: "told:1",
-    isRetry: false,
-  });
+  const once = { id: "told:1", isRetry: false };
+  await expect(adapter.channelAt(named)).rejects.toMatchObject(refused);
+  await expect(adapter.open(named, "Mirror of a thread", once)).rejects.toMatchObject(refused);
+  const told = adapter.announce?.(named, plainNotice("An alarm."), once);
   await expect(told).rejects.toMatchObject(refused);
   const here = `discord:${guild.id}:${thread.id}`;
-  await expect(adapter.open(here, "Mirror of a thread")).rejects.toMatchObject(refused);
+  await expect(adapter.open(here, "Mirror of a thread", once)).rejects.toMatchObject(refused);
   expect([discord.messages(theirs), bot.shown(thread)]).toEqual([[], []]);
+
+  // Begun again after a crash it is the same one.
+  const ours = `discord:${guild.id}:${bot.ops.id}`;
+  const begun = await adapter.open(ours, "Mirror of a thread", once);
+  expect(await adapter.open(ours, "Mirror of a thread", { ...once, isRetry: true })).toBe(begun);
+  const { has, ...there } = await adapter.channelAt(ours);
+  expect(there).toEqual({ name: `#${bot.ops.name}`, isPublic: true });
+  expect(await Promise.all([has(`discord:${bot.ana.id}`), has("discord:77")])).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("after the connection broke off nothing is lost: a resumed session brings what came meanwhile", async () => {

@@ -12,7 +12,13 @@ async function open(options: BotOptions = {}): Promise<void> {
 beforeEach(() => open());
 afterEach(() => bot.close());
 
-const INCIDENT = { title: "Checkout fails", severity: "sev1", startedAt: 0, link: undefined };
+const INCIDENT = {
+  title: "Checkout fails",
+  severity: "sev1",
+  startedAt: 0,
+  thread: undefined,
+  link: undefined,
+};
 const said = (who = bot.ana) =>
   bot.discord.ephemerals(who).map((each) => bot.discord.textOf(each).replaceAll("\\", ""));
 const last = (who = bot.ana) => said(who).at(-1) ?? "";
@@ -57,13 +63,14 @@ async function waiting(action = "a1", changes = {}): Promise<FakeChannel> {
 
 describe("the commands", () => {
   test("are registered once, and again only where they changed", async () => {
-    expect(creations()).toHaveLength(COMMANDS.length);
+    const known = { ok: true, text: "Discord has /wk and the message commands." };
+    expect(await bot.adapter.examine()).toContainEqual(known);
+    Object.assign(bot.discord.commands.all[0] ?? {}, { description: "Of an earlier version" });
+    const before = creations().length;
     await bot.replica();
-    await until(
-      () =>
-        bot.discord.calls.filter(({ route }) => /applications.*commands/.test(route)).length > 4,
-    );
-    expect(creations()).toHaveLength(COMMANDS.length);
+    await until(() => creations().length > before);
+    expect(creations().at(-1)?.body).toMatchObject({ name: "wk" });
+    expect(await bot.adapter.examine()).toContainEqual(known);
     expect(bot.discord.commands.created).toBe(COMMANDS.length);
   });
 
@@ -144,6 +151,16 @@ describe("/wk", () => {
       { command: { tool: "incident_update", args: { id, note: 'said "no" \\ left' } } },
       { command: { tool: "incident_resolve", args: { id, cause: "a disk" } } },
     ]);
+    const home = rootThread();
+    bot.incidents.push({ ...INCIDENT, id: "inc-20261123-aaac", thread: bot.key(home) });
+    const before = roots().length;
+    await wk("incident update", { incident: "inc-20261123-aaac", note: "db is back" });
+    expect(last()).toContain(`Its card shows it, its thread what goes wrong: <https:`);
+    expect((await bot.entries(home)).at(-1)).toMatchObject({
+      id: expect.stringMatching(/door:/),
+      command: { tool: "incident_update", args: { id: "inc-20261123-aaac", note: "db is back" } },
+    });
+    expect(roots()).toHaveLength(before);
     await wk("incident resolve", { incident: "inc-20261123-aaab" });
     expect(last()).toContain("Did you mean inc-20261123-aaaa? Nothing was started.");
   });
@@ -223,7 +240,7 @@ describe("/wk", () => {
 });
 
 describe("a message's menu", () => {
-  test("Investigate begins in the message's thread, and reads it as what somebody else wrote", async () => {
+  test("Investigate names the thread after what is shown, and in a thread it names the message", async () => {
     const pager = bot.discord.addUser({ name: "Pager", bot: true });
     const embeds = [{ title: "[FIRING] web is slow, run x" }];
     const alert = bot.discord.say(pager, bot.ops, "", { webhook: true, embeds });
@@ -231,47 +248,17 @@ describe("a message's menu", () => {
     const thread = threadOf(alert);
     expect(thread.name).toBe("[FIRING] web is slow, run x");
     const [entry] = await bot.entries(thread);
-    expect(entry).toMatchObject({
-      kind: "message",
-      text: "Investigate this.",
-      actor: { name: "ana" },
-    });
     expect(await bot.view(thread).earlier?.(entry?.id ?? "")).toEqual({
       messages: [
         expect.objectContaining({ account: undefined, text: "[FIRING] web is slow, run x" }),
       ],
     });
-    expect(last()).toContain("I'm looking into this message");
     const reply = bot.discord.say(bot.bob, thread, "is it over?");
     await bot.discord.pick(bot.bob, reply, "Investigate");
     const asked = (await bot.texts(thread)).filter((text) => text.startsWith("Investigate the"));
     expect(asked).toEqual([
       expect.stringMatching(/^Investigate the message of .* in this thread\.$/),
     ]);
-  });
-
-  test("Add to incident notes where it stands, never what it says", async () => {
-    const message = bot.discord.say(bot.bob, bot.ops, 'p99 is "4 s", see https://evil.test');
-    const add = () => pick(message, "Add to incident");
-    await add();
-    expect(last()).toContain("No incident is open");
-    bot.incidents.push({ ...INCIDENT, id: "inc-20261123-aaaa" });
-    await add();
-    const noted = async () => bot.entries(threadOf(message));
-    const link = `https://discord.com/channels/${bot.guild.id}/${bot.ops.id}/${message}`;
-    const note = expect.stringMatching(`^Message of [0-9-]+ [0-9:]+ UTC: ${link}$`);
-    const args = { id: "inc-20261123-aaaa", note };
-    expect(await noted()).toMatchObject([{ command: { tool: "incident_update", args } }]);
-    bot.incidents.push({ ...INCIDENT, id: "inc-20261123-bbbb", severity: undefined });
-    const several = await bot.discord.pick(bot.ana, message, "Add to incident");
-    expect(several).toMatchObject({ how: "modal" });
-    const form = bot.discord.modals(bot.ana).at(-1);
-    if (form === undefined) throw new Error("no form");
-    await answered(() => bot.discord.submit(bot.ana, form, { incident: "inc-20261123-bbbb" }));
-    expect((await noted()).at(-1)).toMatchObject({
-      command: { args: { id: "inc-20261123-bbbb" } },
-    });
-    expect(last()).toContain("adding it to inc-20261123-bbbb");
   });
 
   test("on what can have no thread it says why, to that person alone", async () => {

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { COMMANDS } from "../../../src/adapters/discord/command-definitions.ts";
 import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { tryJson } from "../../../src/core/json.ts";
@@ -24,6 +25,10 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
   const listed = discord.addUser({ name: "pager", bot: true });
   const stranger = discord.addUser({ name: "stranger", bot: true });
   for (const each of [listed, stranger]) discord.addMember(guild, each);
+  const keyOf = (message: string): JournalKey => `discord:${guild.id}:${message}`;
+  const registered = async () => {
+    while (discord.commands.all.length < COMMANDS.length) await pause();
+  };
   const threadOf = (key: JournalKey) => discord.channel(key.split(":").at(-1) ?? "");
   /** As people read it: without the backslashes that keep Markdown from being markup. */
   const textOf = (message: Parameters<FakeDiscord["textOf"]>[0]) =>
@@ -88,7 +93,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }
-      return `discord:${guild.id}:${id}`;
+      return keyOf(id);
     },
     async beginUnder(alert, comment, who, text) {
       const pager = discord.addUser({ name: "Alertmanager", bot: true });
@@ -99,7 +104,7 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }
-      return `discord:${guild.id}:${id}`;
+      return keyOf(id);
     },
     async alert(text, { listed: isListed, mention = false, thread }) {
       const author = isListed ? listed : stranger;
@@ -109,14 +114,51 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
         embeds: [{ type: "rich", title: text }],
       });
       if (thread !== undefined) return thread;
-      if (!isListed) return `discord:${guild.id}:${channel.id}`;
+      if (!isListed) return keyOf(channel.id);
       for (const end = Date.now() + 20_000; Date.now() < end; await pause()) {
         if (discord.threadOf(id) !== undefined) break;
       }
-      return `discord:${guild.id}:${id}`;
+      return keyOf(id);
+    },
+    async look(who, what) {
+      await registered();
+      const from = discord.ephemerals(users[who]).length;
+      await discord.give(users[who], channel, { words: what });
+      while (discord.ephemerals(users[who]).length === from) await pause();
+      return discord.ephemerals(users[who]).slice(from).map(textOf).join("\n");
+    },
+    doors: {
+      async ask(who, question) {
+        await registered();
+        await discord.give(users[who], channel, { words: "ask", values: { question } });
+        const asked = discord
+          .messages(channel)
+          .findLast(({ author }) => author === discord.botUser);
+        return { key: keyOf(asked?.id ?? ""), said: asked === undefined ? "" : textOf(asked) };
+      },
+      post: (text) => keyOf(discord.say(users.bob, channel, text)),
+      async pick(key, who, item) {
+        await registered();
+        await discord.pick(users[who], key.split(":").at(-1) ?? "", item);
+      },
+      async choose(who, incident) {
+        const form = discord.modals(users[who]).at(-1);
+        if (form === undefined) throw new Error("no form came up");
+        await discord.submit(users[who], form, { incident });
+      },
+      async offered(who, text) {
+        const values = { incident: text };
+        const typing = { words: "incident update", focused: "incident", values };
+        const choices = await discord.type(users[who], channel, typing);
+        return choices?.map(({ value }) => value) ?? [];
+      },
     },
     async write(key, who, text) {
       discord.say(users[who], threadOf(key), text);
+    },
+    async mark(key, who, text, isOn) {
+      const found = messagesIn(key).findLast((message) => textOf(message).includes(text));
+      discord[isOn ? "mark" : "unmark"](users[who], found?.id ?? "", "📌");
     },
     press,
     async denyBecause(key, who, action, reason) {
@@ -147,7 +189,8 @@ export async function openGuild(): Promise<EditingPlatform & { discord: FakeDisc
       let at = found;
       const pages: string[] = [];
       for (;;) {
-        await discord.press(users[who], at.message.id, at.button.customId);
+        const { kind } = await discord.press(users[who], at.message.id, at.button.customId);
+        if (kind === "failed") throw new Error("the press was not answered in time");
         const [message, ...others] = discord.ephemerals(users[who]).slice(from);
         if (message === undefined) throw new Error("nothing came up");
         if (others.length > 0) throw new Error("a page came up beside the one that was turned");

@@ -1,12 +1,15 @@
 import { pino } from "pino";
-import type { ActionCard, ChatAdapter, ChatParts, View } from "../../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../../src/adapters/shown.ts";
+import type { ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import type { OpenIncident } from "../../../src/adapters/overview.ts";
 import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
+import type { Shards } from "../../../src/adapters/discord/shards.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { Journal } from "../../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import {
   FakeDiscord,
   type FakeChannel,
@@ -26,6 +29,10 @@ export interface BotOptions {
   token?: string;
   /** Ids of the servers that are served, as configured. */
   guilds?: (discord: FakeDiscord, own: FakeGuild) => string[];
+  /** The shards of the first process. */
+  shards?: Shards;
+  /** The id of its server. */
+  guildId?: string;
   /** False: it is not started. */
   start?: boolean;
 }
@@ -50,7 +57,7 @@ export interface Bot {
   /** The inbox throws this many times before it takes the next post, each time after `delayMs`. */
   breakStore(times: number, error?: BotError, delayMs?: number): void;
   /** Another process of the same bot, with the same store; stopped with this one. */
-  replica(): Promise<ChatAdapter>;
+  replica(shards?: Shards): Promise<ChatAdapter>;
   /** Ana mentions the bot; resolves with the thread once it is there. */
   begin(text?: string): Promise<FakeChannel>;
   key(channel: FakeChannel): JournalKey;
@@ -67,16 +74,18 @@ export interface Bot {
 
 export async function openBot(options: BotOptions = {}): Promise<Bot> {
   const discord = await FakeDiscord.start(options.discord);
-  const journal = await openSqliteJournal({ path: ":memory:" });
-  const guild = discord.addGuild();
+  const journal = openMemoryJournal();
+  const guild = discord.addGuild(options.guildId === undefined ? {} : { id: options.guildId });
   const ana = discord.addUser({ name: "ana" });
   const bob = discord.addUser({ name: "bob" });
   for (const user of [ana, bob]) discord.addMember(guild, user);
   const ops = discord.addChannel(guild, { name: "ops" });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "debug" }, { write: (line) => void log.push(JSON.parse(line)) });
-  const create = () =>
+  const create = (shards = options.shards) =>
     createDiscord({
+      shards,
+      turnMs: 20,
       token: options.token ?? discord.token,
       apiUrl: discord.apiUrl,
       guilds: options.guilds?.(discord, guild),
@@ -107,11 +116,10 @@ export async function openBot(options: BotOptions = {}): Promise<Bot> {
     breakStore,
     key,
     entries,
-    async replica() {
-      const other = create();
+    async replica(shards) {
+      const other = create(shards);
       adapters.push(other);
       await other.start(parts);
-      await discord.everyConnected(adapters.length);
       return other;
     },
     async begin(text = "is web well?") {

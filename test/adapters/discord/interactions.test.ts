@@ -189,8 +189,13 @@ test("private words come under a click of that person's, and else as a direct me
   await view.postPrivately(`discord:${bot.ana.id}`, "Only for you.");
   const dms = bot.discord.dms(bot.ana).map((each) => bot.discord.textOf(each));
   expect(dms).toEqual([expect.stringContaining("Only for you.")]);
-  expect(dms[0]).toContain(bot.adapter.link(bot.key(thread)));
+  const link = bot.adapter.link(bot.key(thread)) ?? "none";
+  expect(dms[0]).toContain(link);
   expect(bot.shown(thread)).toHaveLength(1);
+
+  // What names the thread itself does not name it twice.
+  await view.postPrivately(`discord:${bot.ana.id}`, `Look at ${link}.`);
+  expect(bot.shown(bot.discord.openDm(bot.ana)).at(-1)?.split(link)).toHaveLength(2);
 });
 
 test("private words that are ready before Discord has the click's answer wait for it", async () => {
@@ -220,7 +225,7 @@ test("private words whose click is too long ago come as a direct message", async
 });
 
 test("a click that Discord gave up on is kept all the same, once and without alarm", async () => {
-  const hasty = await openBot({ discord: { times: { responseMs: 60 } } });
+  const hasty = await openBot({ discord: { times: { responseMs: 30 } } });
   try {
     const other = await hasty.begin();
     const key = hasty.key(other);

@@ -1,3 +1,4 @@
+import { FORWARDED } from "../../../src/adapters/shared/phrases.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
@@ -119,8 +120,21 @@ test("in a direct message new begins another conversation, the same for every pr
   await isThere("new disks?", keyOf(second));
   discord.remove(about);
   await isThere("removed", keyOf(second));
+  // A reply belongs where the message is that it replies to, and so does its edit.
+  const reply = discord.say(bot.ana, dm, "and dbb?", { replyTo: wrong });
+  await isThere("and dbb?");
+  discord.edit(reply, "and db?");
+  await isThere("and db?");
   await settled();
-  expect(await said()).toEqual(["is web wel?", "New!", "is web well?", "/new"]);
+  expect(await said()).toEqual([
+    "is web wel?",
+    "New!",
+    "is web well?",
+    "/new",
+    "and dbb?",
+    "and db?",
+  ]);
+  expect(await said(keyOf(second))).toEqual(["new disks?", "removed"]);
   expect(await said(keyOf(first))).toEqual(["and the disk?"]);
   expect(await parts.queries.beginnings(bot.key(dm))).toEqual([`msg:${first}`, `msg:${second}`]);
   // The place is one: for rules, budgets and records.
@@ -269,6 +283,9 @@ test("above a mention in a channel stand its last 15 messages: embeds, component
     forwards: { content: "from elsewhere", embeds },
   });
   const read = await readAbove(ops, { replyTo: old });
+  // It is about the alert, and so is the thread's name.
+  const named = discord.messages(ops).map(({ id }) => discord.threadOf(id)?.name);
+  expect(named.at(-1)).toBe("the first alert");
   const texts = read?.messages.map(({ text }) => text);
   expect(texts?.slice(0, 3)).toEqual(["1", "2", "3"]);
   const embedded = "CheckoutErrors\n5xx\nservice: checkout\nprom";
@@ -297,8 +314,21 @@ test("above a mention in others' thread stands the thread, then only what is new
   discord.say(ana, thread, "still");
   const newer = await readAbove(thread, {}, `msg:${said}`);
   expect(newer?.messages.map(({ text }) => text)).toEqual(["why?", "still"]);
+});
+
+test("of a direct message what it forwards is read, and nothing else; one without words is a question too", async () => {
+  const { discord, ana } = bot;
   const dm = discord.openDm(ana);
-  expect(bot.view(dm).earlier).toBeUndefined();
+  const asked = discord.say(ana, dm, "", { forwards: { content: "db is down" } });
+  const plain = discord.say(ana, dm, "well?");
+  await until(async () => (await bot.texts(dm)).length === 2);
+  expect(await bot.texts(dm)).toEqual([FORWARDED, "well?"]);
+  const { earlier } = bot.view(dm);
+  expect(await earlier?.(`msg:${asked}`)).toMatchObject({
+    messages: [{ name: "ana", text: "", attached: "db is down" }],
+  });
+  expect(await earlier?.(`msg:${plain}`)).toEqual({ messages: [] });
+  expect((await earlier?.(`msg:${plain}`, "msg:1"))?.messages).toHaveLength(1);
 });
 
 test.each<[string, Fault, string]>([

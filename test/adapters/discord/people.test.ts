@@ -110,6 +110,11 @@ test("a role's members are listed where Discord allows it, and else the refusal 
   const members = await ask();
   expect(members?.toSorted()).toEqual([cy, gus, robot].map(({ id }) => `discord:${id}`).toSorted());
   expect(await listed.adapter.people.members("discord:role:123456789012345678")).toBeUndefined();
+  const { people } = listed.adapter;
+  const inOps = listed.key(listed.ops);
+  expect(await people.label?.(`discord:role:${listed.sre.id}`, inOps)).toBe("@sre");
+  expect(await people.label?.("discord:role:123456789012345678", inOps)).toBeUndefined();
+  expect(await people.label?.(`discord:${cy.id}`, inOps)).toBe("cy");
   await listed.close();
   const closed = await open();
   const refused = () =>

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { wordsOfBot } from "../../../src/adapters/discord/earlier.ts";
 import { othersIn, readDiscordText, threadName } from "../../../src/adapters/discord/text.ts";
 
 const names = {
@@ -52,6 +53,87 @@ test("a thread's name is one line of 1 to 100 characters, whatever was asked", (
     { numRuns: 1_000 },
   );
   expect(threadName("", "ana")).toBe("Asked by ana");
+  expect(threadName("web is slow (https://am.test/?a=1)\np99: 4", "ana")).toBe(
+    "web is slow p99: 4",
+  );
   const words = "word ".repeat(40);
   expect(threadName(words, "ana")).toBe(`${"word ".repeat(19).trim()}…`);
+});
+
+const FILE = { id: "7", filename: "db.log", size: 1 };
+
+test.each<[what: string, message: object, lines: string]>([
+  [
+    "an embed with where its title leads, its picture and its time, and no empty field",
+    {
+      embeds: [
+        {
+          provider: { name: "Acme" },
+          author: { name: "ana" },
+          title: "web is slow",
+          url: "https://am.test/1",
+          description: "[Runbook](https://docs.test/slow)",
+          fields: [
+            { name: "p99", value: "<t:1700000000:R>" },
+            { name: "\u200B", value: "\u200B" },
+          ],
+          image: { url: "attachment://graph.png" },
+          footer: { text: "prom" },
+          timestamp: "2023-11-14T22:13:20.500000+00:00",
+        },
+        { type: "gifv", url: "https://gif.test/1" },
+        { title: "odd", url: "javascript:x" },
+      ],
+    },
+    "Acme, ana\nweb is slow (https://am.test/1)\n[Runbook](https://docs.test/slow)\np99: 2023-11-14T22:13:20Z\n(image)\nprom, 2023-11-14T22:13:20Z\nodd",
+  ],
+  [
+    "components, and where buttons lead",
+    {
+      components: [
+        {
+          type: 17,
+          components: [
+            {
+              type: 9,
+              components: [{ type: 10, content: "Deploy 42" }],
+              accessory: { type: 2, style: 5, label: "Log", url: "https://ci.test/42" },
+            },
+            { type: 12, items: [{ media: { url: "https://i.test" }, description: "a graph" }] },
+            { type: 13, file: { url: "attachment://a.zip" }, name: "a.zip" },
+            { type: 1, components: [{ type: 2, style: 4, label: "Roll back", custom_id: "x" }] },
+          ],
+        },
+      ],
+    },
+    "Deploy 42\nLog (https://ci.test/42)\n(image: a graph)\n(file: a.zip)",
+  ],
+  [
+    "a forwarded message with its time, its own names and its files",
+    {
+      message_snapshots: [
+        {
+          message: {
+            content: "ask <@9>",
+            mentions: [{ id: "9", username: "eve" }],
+            timestamp: "2023-11-14T22:13:20+00:00",
+            attachments: [FILE],
+          },
+        },
+      ],
+    },
+    "2023-11-14T22:13:20Z\nask @eve\n(file: db.log)",
+  ],
+  [
+    "a poll and a sticker",
+    {
+      poll: { question: { text: "Ship?" }, answers: [{ poll_media: { text: "Yes" } }] },
+      sticker_items: [{ id: "1", name: "party" }],
+    },
+    "Ship?\n• Yes\n(sticker: party)",
+  ],
+])("of a bot's message it tells %s", (_, message, lines) => {
+  const author = { id: "5", username: "pager", bot: true };
+  const heard = { role: () => undefined, channel: () => undefined };
+  expect(wordsOfBot({ id: "1", author, ...message }, { bot: "1", heard })).toBe(lines);
 });

@@ -20,6 +20,21 @@ test("what Discord refuses is left alone for a minute: refusals get an address b
   );
 });
 
+test("a channel in which Discord asks to wait before new threads is not asked again, and another is", async () => {
+  const { discord, ana, ops, guild } = bot;
+  const route = "POST /channels/:channel/messages/:message/threads";
+  const asked = () => discord.calls.filter((call) => call.route.endsWith("/threads")).length;
+  discord.fail(route, { status: 429, retryAfter: 60, times: 1 });
+  discord.say(ana, ops, "is web well?", { mention: true });
+  await until(() => asked() === 1);
+  discord.say(ana, ops, "and now?", { mention: true });
+  const there = discord.say(ana, discord.addChannel(guild, { name: "web" }), "and here?", {
+    mention: true,
+  });
+  await until(() => discord.threadOf(there) !== undefined);
+  expect(asked()).toBe(2);
+});
+
 test.each([50035, 50006, 40005])(
   "what Discord refuses with %i goes as plain words",
   async (code) => {

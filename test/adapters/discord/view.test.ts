@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MessageFlags } from "discord.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { View } from "../../../src/adapters/adapter.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import { type FakeChannel, PERMISSIONS } from "../../fakes/discord/discord.ts";
 import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
 
@@ -251,4 +251,22 @@ test("an answer in a script of three bytes a letter is cut by its bytes, and arr
       .matchAll(/^(\d+) 調査/gm),
   ].map(([, n]) => Number(n));
   expect(numbers).toEqual(Array.from({ length: 60 }, (_, i) => i));
+});
+
+test("a card whose edit would take more messages than stand there is told of as not shown", async () => {
+  const stars = "*_".repeat(400);
+  const lines = ["one", "two", "three"].map((label) => ({ label, value: stars }));
+  const preview = { lines, blastRadius: stars, undo: stars };
+  const canonical = JSON.stringify({ argv: [stars] });
+  const card = cardOf(bot.key(thread), { canonical, preview, reason: stars });
+  const ref = await view.postCard(card, first("a1"));
+  const told: string[] = [];
+  const unshown = ({ to }: { to: string }) => void told.push(to);
+  await view.updateCard(ref, { ...card, revision: 2 }, { unshown });
+  expect(told).toEqual([]);
+  const patch = "PATCH /channels/:channel/messages/:message";
+  bot.discord.fail(patch, { status: 400, code: 50035, times: 1 });
+  await view.updateCard(ref, { ...card, revision: 3 }, { unshown });
+  expect(bot.shown(thread).join()).not.toContain(canonical);
+  expect(told).toEqual(["nobody"]);
 });

@@ -17,6 +17,7 @@ describe("a model's answer in a chat", () => {
       "**Confirmed: nginx is down.** It ended at 10:01.",
     ],
     ["**LIKELY** – a lock [T3]. More.", "**Likely: a lock **`T3`**.** More."],
+    ["CONFIRMED [T1]: nginx is down.", "**Confirmed: **`T1`** nginx is down.**"],
     [
       "**INCONCLUSIVE: nothing is settled**\n\nINCONCLUSIVE again",
       "**Not sure yet: nothing is settled**",
@@ -70,6 +71,15 @@ describe("a model's answer in a chat", () => {
     });
     await fc.assert(property, { numRuns: 200, seed: 4 });
   });
+});
+
+test("what answers a command in columns keeps them below its first line, as code", async () => {
+  const text = "1 incident found.\n\nincident  sev\ninc-1     sev2";
+  const { blocks } = await renderOutgoing({ ...talkOf("r1", text, 0), isModelRun: false }, none);
+  expect(blocks).toEqual([
+    { kind: "text", inlines: [{ text: "1 incident found." }] },
+    { kind: "code", text: "incident  sev\ninc-1     sev2", isOutput: true },
+  ]);
 });
 
 test.each<[string, boolean]>([

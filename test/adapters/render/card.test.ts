@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import type { ActionCard } from "../../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../../src/adapters/shown.ts";
 import {
   type Block,
   type RenderedMessage,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
 import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
+import { renderCard } from "../../../src/adapters/render/card.ts";
 import {
-  renderCard,
   renderDetails,
   renderOpened,
   wholeCard,
-} from "../../../src/adapters/render/card.ts";
+} from "../../../src/adapters/render/card-details.ts";
 import { killCard } from "../terminal/harness.ts";
 
 function linesOf(parts: readonly Block[]): string[] {
@@ -25,6 +25,16 @@ function pressesOf({
 }
 
 describe("a card in a chat", () => {
+  test("under a freeze says that it waits, and until when, also once it is approved", () => {
+    const lines = [{ label: "Frozen", value: "Everything is frozen until 14:00" }];
+    const preview = { ...killCard().preview, lines };
+    for (const phase of ["open", "approved"] as const)
+      expect(renderCard(killCard({ phase, preview })).notes).toEqual([
+        "❄ Everything is frozen until 14:00. It waits until then.",
+      ]);
+    expect(renderCard(killCard({ phase: "done", preview })).notes).toEqual([]);
+  });
+
   const labelsOf = (rendered: { buttons: { label: string }[] }) =>
     rendered.buttons.map(({ label }) => label);
 

@@ -100,6 +100,29 @@ describe("an edit form", () => {
     expect(JSON.parse(whole?.value ?? "")).toEqual(GIVEN);
   });
 
+  test("says what a number can be, in words and as bounds for a platform that keeps to them", async () => {
+    const numbers = {
+      whole: z.int(),
+      some: z.int().min(1).max(16).optional(),
+      above: z.int().positive().default(2),
+      share: z.number().min(0.5).max(1).describe("Of all").optional(),
+    };
+    const counting = { ...tool, name: "count", input: z.strictObject(numbers) } as unknown as Tool;
+    const fields = editFields(counting, { whole: 3 });
+    const shown = await loadForm(
+      { ...lookingAt(ARGS), editForm: async () => ({ action: "a1", revision: 1, fields }) },
+      KEY,
+      EDIT,
+      { maxFields: 10 },
+    );
+    expect(shown?.fields.map(({ hint, bounds }) => [hint, bounds])).toEqual([
+      ["A whole number.", { isWhole: true, min: undefined, max: undefined }],
+      ["A whole number from 1 to 16.", { isWhole: true, min: 1, max: 16 }],
+      ["A whole number, 1 or more.", { isWhole: true, min: 1, max: undefined }],
+      ["A number from 0.5 to 1. Of all", { isWhole: false, min: 0.5, max: 1 }],
+    ]);
+  });
+
   test("names each mistake with its field", async () => {
     const sent = await send(ARGS, { count: "many", nested: "{“list”: []}" });
     expect(sent).toEqual({

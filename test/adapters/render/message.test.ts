@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Outgoing } from "../../../src/adapters/adapter.ts";
+import type { Outgoing } from "../../../src/adapters/shown.ts";
 import {
   type Block,
   type RenderedMessage,
@@ -8,7 +8,7 @@ import {
 } from "../../../src/adapters/render/rich-text.ts";
 import { planOf } from "../../../src/adapters/render/plan.ts";
 import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
-import { renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { renderOutgoing, renderText } from "../../../src/adapters/render/message.ts";
 import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
 import { anyText } from "../anything.ts";
 import { answerOf, killCard, noticeOf, talkOf } from "../terminal/harness.ts";
@@ -98,6 +98,12 @@ describe("a message in a chat", () => {
       "line: ✓ http_check url=http://a/ · 34 ms",
       "code: **not** [markup](http://x/)",
     ]);
+    const pressed = answer.results.map((each) => ({ ...each, isPressed: true as const }));
+    const said = (doing: string) => pressed.map((each) => ({ ...each, doing }));
+    const lineOf = async (results: typeof answer.results) =>
+      linesOf((await renderOutgoing({ ...answer, results }, none)).blocks)[0];
+    expect(await lineOf(pressed)).toBe("line: ✓ http_check · 34 ms");
+    expect(await lineOf(said("Undo a1: End it"))).toBe("line: ✓ Undo a1: End it · 34 ms");
     const [result] = answer.results;
     const long = "0123456789\n".repeat(1_000);
     const artifact = { id: "f".repeat(64), bytes: 11_000 };
@@ -153,6 +159,18 @@ describe("a message in a chat", () => {
         expect.objectContaining({ action: "a1", choice: { kind: "cancel", sure: true } }),
       ],
     ]);
+  });
+
+  test("a private word can introduce an answer, which is read there as in its thread, without presses", async () => {
+    const answer = talkOf("r1", "CONFIRMED: it is down [T2]. Restart it.", 3);
+    const told = await renderText("I couldn't show this.", none, { answer });
+    expect(linesOf(told.blocks)).toEqual([
+      "text: I couldn't show this.",
+      "text: Confirmed: it is down [T2]. Restart it.",
+      "small: [T2] ✓ http_check url=http://a/2 · 34 ms",
+      "small: + 2 more checks",
+    ]);
+    expect(told.buttons).toEqual([]);
   });
 
   test("has no more buttons than a message may", async () => {
@@ -296,6 +314,7 @@ describe("what is pressed and sent", () => {
     "wk:approve:a1:1:",
     "wk:approve:a1:1:abab",
     "wk:undo:a1",
+    "wk:repeat:a1",
     "wk:undo:a1:1:abab",
     "wk:approve:a1:1:ABABABABABAB",
     "wk:deny:a1:1:abababababab",

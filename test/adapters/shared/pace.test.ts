@@ -90,6 +90,18 @@ test("a limit without a time, or one that comes again and again, is waited for l
   expect(await waitOf("C1")).toBe(-1);
 });
 
+test("once a request went through, the next limit is waited for like the first", async () => {
+  const { ask, waitOf } = open(limit(), limit(), limit(), undefined, limit());
+  for (let i = 0; i < 3; i += 1) {
+    await waitOf("C1");
+    await after(await waitOf("C1", true));
+  }
+  await ask("C1");
+  await after(1_000);
+  await waitOf("C1");
+  expect(await waitOf("C1", true)).toBeLessThanOrEqual(1_200);
+});
+
 test("a platform that does not answer is left alone for all channels, then one is tried for them", async () => {
   const { ask, waitOf, asked } = open(...Array.from({ length: 6 }, silence));
   for (let i = 0; i < 5; i += 1) await ask(`C${i}`).catch(() => {});

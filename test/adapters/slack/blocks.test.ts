@@ -7,7 +7,8 @@ import {
   slackMessages,
 } from "../../../src/adapters/slack/encode.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
-import { renderCard, renderOpened } from "../../../src/adapters/render/card.ts";
+import { renderCard } from "../../../src/adapters/render/card.ts";
+import { renderOpened } from "../../../src/adapters/render/card-details.ts";
 import { slackCard } from "../../../src/adapters/slack/card.ts";
 import { areBlocksTooLong, blockProblems } from "../../fakes/slack/blocks.ts";
 import { pingsOf } from "../../fakes/slack/visible.ts";

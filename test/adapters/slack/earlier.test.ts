@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pino } from "pino";
 import { createSlack } from "../../../src/adapters/slack/adapter.ts";
+import { FORWARDED } from "../../../src/adapters/shared/phrases.ts";
 import { readEarlier } from "../../../src/adapters/shared/earlier.ts";
 import { answerWithin } from "../../../src/adapters/slack/api.ts";
+import { isQuestion } from "../../../src/adapters/slack/messages.ts";
 import type { Fault } from "../../fakes/slack/slack.ts";
 import { answer, type Bot, deliver, openBot, until } from "./harness.ts";
 
@@ -74,7 +76,7 @@ test("above a reply stands its thread, the alert first: attachments and blocks o
         at: Math.round(Number(root) * 1_000),
         name: expect.any(String),
         account: undefined,
-        text: "Alert for @channel\nCheckoutErrors & more\n5xx at shop (https://shop.test)\nservice: checkout",
+        text: "Alert for @channel\nCheckoutErrors & more (https://alerts.test/1)\n5xx at shop (https://shop.test)\nservice: checkout",
       },
       expect.objectContaining({
         text: "Deploy 42\n*by* @ana\nlog (https://ci.test)\n(image: a graph)\nof a later Slack",
@@ -90,7 +92,27 @@ test("above a reply stands its thread, the alert first: attachments and blocks o
   });
 });
 
-test("above a mention in the channel stand its last 15 messages, and of a direct message nothing is read", async () => {
+test("words of an app, or of Slack's own, are no person's, whoever they are shown as", async () => {
+  const { slack, ops, ana } = bot;
+  const root = slack.say(ana, ops, "mine");
+  const odd = { bot: { bot_profile: { name: "pager" } }, old: { subtype: "bot_message" } };
+  for (const shown of [odd.bot, odd.old, { user: "USLACKBOT" }]) {
+    const ts = slack.say(ana, ops, "not mine", { thread: root });
+    const message = slack.messages(ops, root).find((each) => each.ts === ts);
+    Object.assign(message ?? {}, shown);
+  }
+  const read = await readAbove(root);
+  expect(read?.messages.map(({ name, account }) => [name, account])).toEqual([
+    ["ana", bot.account(ana)],
+    ["pager", undefined],
+    ["app", undefined],
+    ["Slackbot", undefined],
+  ]);
+  const question = { ...odd.bot, channel: ops.id, ts: "1.1", user: ana.id, text: "x" };
+  expect(isQuestion(question, true, slack.botUser.id)).toBe(false);
+});
+
+test("above a mention in the channel stand its last 15 messages", async () => {
   const { slack, ops, ana, bob } = bot;
   for (let i = 1; i <= 20; i += 1) slack.say(bob, ops, `${i}`);
   const root = slack.say(ana, ops, "what happened?", { mention: true });
@@ -101,9 +123,31 @@ test("above a mention in the channel stand its last 15 messages, and of a direct
     Array.from({ length: 15 }, (_, i) => `${i + 6}`),
   );
   expect(read?.older).toBe(true);
+});
+
+test("of a direct message what it forwards is read, and nothing else; one without words is a question too", async () => {
+  const { slack, ana } = bot;
   const dm = slack.openDm(ana);
-  const direct = slack.say(ana, dm, "hello");
-  expect(bot.adapter.view(bot.key(dm, direct))?.earlier).toBeUndefined();
+  slack.say(ana, dm, "another conversation");
+  const alert = { is_share: true, author_name: "eve", text: "db is down" };
+  const root = slack.say(ana, dm, "", { attachments: [alert] });
+  const reply = slack.say(ana, dm, "and this?", { thread: root, attachments: [alert] });
+  const plain = slack.say(ana, dm, "well?", { thread: root });
+  await slack.idle();
+  expect(await bot.texts(dm, root)).toEqual([FORWARDED, "and this?", "well?"]);
+  const view = bot.adapter.view(bot.key(dm, root));
+  const forwarded = {
+    name: "ana",
+    account: bot.account(ana),
+    text: "",
+    attached: "eve\ndb is down",
+  };
+  expect(await view?.earlier?.(`msg:${root}`)).toMatchObject({ messages: [forwarded] });
+  const both = [`msg:${root}`, `msg:${reply}`].map((id) => ({ ...forwarded, id }));
+  expect(await view?.earlier?.(`msg:${plain}`)).toMatchObject({ messages: both });
+  expect(await view?.earlier?.(`msg:${plain}`, `msg:${reply}`)).toEqual({ messages: [] });
+  slack.fail("conversations.replies", { error: "missing_scope" });
+  expect(await view?.earlier?.(`msg:${plain}`)).toEqual({ messages: [] });
 });
 
 test("of a long thread the first and the newest are read, page by page; then only what is newer, and never our own", async () => {
@@ -170,6 +214,17 @@ test("where Slack stops half-way, what came is used; and nobody waits for one th
     20,
   );
   expect(late).toEqual({ messages: [], why: "Slack didn't answer in time" });
+});
+
+test("a reaction that Slack limits the look at is over: Slack does not send its event again", async () => {
+  const { slack, ops, ana } = bot;
+  const root = slack.say(ana, ops, "web is slow", { mention: true });
+  await slack.idle();
+  slack.fail("conversations.replies", { status: 429, retryAfter: 60 });
+  slack.mark(ana, ops, root, "pushpin");
+  await slack.idle();
+  const [sent] = slack.deliveries.slice(-1);
+  expect(sent?.attempts.map(({ outcome }) => outcome)).toEqual(["acknowledged"]);
 });
 
 test("an edit or removal of what was posted is one entry each; previews, others' messages and our own are none", async () => {

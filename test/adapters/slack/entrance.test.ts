@@ -30,7 +30,7 @@ async function send(body: string, type = JSON_TYPE, at = Date.now()) {
 }
 const payload = (value: unknown) =>
   send(new URLSearchParams({ payload: JSON.stringify(value) }).toString(), FORM_TYPE);
-const threads = () => bot.parts.queries.threads("slack");
+const threads = () => bot.parts.queries.recent("slack:", 0);
 const logged = (text: string) => bot.log.filter(({ msg }) => String(msg).includes(text));
 
 /** A mention by Ana in its envelope. */

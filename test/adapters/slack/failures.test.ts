@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createApi } from "../../../src/adapters/slack/api.ts";
-import type { View } from "../../../src/adapters/adapter.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import type { Fault } from "../../fakes/slack/slack.ts";
 import { answer, type Bot, cardOf, openBot, skip } from "./harness.ts";
 
@@ -26,7 +26,10 @@ const say = () => view.post(answer("r1", "all is well"), once);
 test.each<[string, RegExp]>([
   ["not_in_channel", /invite @/],
   ["channel_not_found", /private.*invite @/],
-  ["is_archived", /unarchive/],
+  [
+    "is_archived",
+    /^The channel is archived; unarchive it to go on here\. \(Slack refused .*is_archived\)$/,
+  ],
   ["restricted_action", /does not let the bot post/],
   ["restricted_action_read_only_channel", /let the bot/],
   ["invalid_auth", /SLACK_BOT_TOKEN/],
@@ -80,6 +83,10 @@ const SITES: readonly (readonly [string, () => Promise<unknown>])[] = [
   [
     "conversations.members",
     () => bot.adapter.people.everyone(bot.key(bot.slack.openDm(bot.bob), root)),
+  ],
+  [
+    "usergroups.list",
+    async () => bot.adapter.people.label?.("slack:group:S0SRE", bot.key(bot.ops, root)),
   ],
   ["usergroups.users.list", () => bot.adapter.people.members("slack:group:S0SRE")],
   ["auth.test", () => bot.adapter.examine()],

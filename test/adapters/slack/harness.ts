@@ -1,13 +1,14 @@
 import { pino } from "pino";
 import { createSlack, type SlackOptions } from "../../../src/adapters/slack/adapter.ts";
 import { startHttpServer } from "../../../src/app/http.ts";
-import type { ActionCard, ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../../src/adapters/shown.ts";
+import type { ChatAdapter, ChatParts } from "../../../src/adapters/adapter.ts";
 import type { OpenIncident } from "../../../src/adapters/overview.ts";
 import type { Entry } from "../../../src/core/entry.ts";
 import type { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { Journal } from "../../../src/journal/journal.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import {
   FakeSlack,
   type FakeChannel,
@@ -57,7 +58,7 @@ export interface Bot {
 
 export async function openBot(options: BotOptions = {}): Promise<Bot> {
   const slack = await FakeSlack.start(options.slack);
-  const journal = await openSqliteJournal({ path: ":memory:" });
+  const journal = openMemoryJournal();
   const ana = slack.addUser({ name: "ana", tz: "Europe/Madrid" });
   const bob = slack.addUser({ name: "bob" });
   const ops = slack.addChannel({ name: "ops", members: [ana, bob] });

@@ -4,7 +4,7 @@ import { createSlack } from "../../../src/adapters/slack/adapter.ts";
 import { startHttpServer } from "../../../src/app/http.ts";
 import { createVault } from "../../../src/app/secrets.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import { createSecretKeys } from "../../../src/team/secret-keys.ts";
 import { createSecrets } from "../../../src/team/secrets.ts";
 import { FakeSlack } from "../../fakes/slack/slack.ts";
@@ -18,7 +18,7 @@ const AWAY = { id: "T0AWAY", domain: "away", name: "Away" };
 async function opened({ workspaces = ["T0HOME", "T0AWAY"], clientSecret = "" } = {}) {
   const slacks = [await FakeSlack.start(), await FakeSlack.start({ team: AWAY })] as const;
   const app = await startFakeApp(slacks);
-  const journal = await openSqliteJournal({ path: ":memory:" });
+  const journal = openMemoryJournal();
   const keys = createSecretKeys({ secret: SECRET, older: undefined, file: undefined });
   const { parts } = openParts(journal);
   const places = slacks.map((slack) => {
@@ -71,8 +71,8 @@ async function opened({ workspaces = ["T0HOME", "T0AWAY"], clientSecret = "" } =
       return finish(app.allow(location, team, more), cookie);
     }
     /** An event that people cannot cause. */
-    async function deliver(slack: FakeSlack, event: Record<string, unknown>) {
-      const body = JSON.stringify(slack.envelope(event));
+    async function deliver(slack: FakeSlack, event: Record<string, unknown>, more = {}) {
+      const body = JSON.stringify({ ...slack.envelope(event), ...more });
       const headers = { "content-type": "application/json", ...slack.sign(body) };
       return (await fetch(`${at}/events`, { method: "POST", headers, body })).status;
     }
@@ -140,6 +140,43 @@ test("two workspaces are served side by side: the same channel id in both is two
     expect(JSON.stringify(await journal.read(key as JournalKey))).not.toContain("xoxb");
 });
 
+test("in a channel that both share the bot that is mentioned has the thread, through whichever workspace Slack sends", async () => {
+  const { journal, home, away, run } = await opened();
+  const { install, deliver } = await run();
+  await install("T0HOME");
+  await install("T0AWAY");
+  const channel = home.ops.id;
+  const through = (team: string) => ({
+    is_ext_shared_channel: true,
+    // The workspace that shared the channel first.
+    team_id: "T0HOME",
+    authorizations: [{ team_id: team, user_id: "U1", is_bot: true }],
+  });
+  const posted = { type: "message", channel, channel_type: "channel", user: away.ana.id };
+  const event = (ts: string, text: string) => ({
+    ...posted,
+    team: "T0AWAY",
+    ts,
+    text,
+    event_ts: ts,
+  });
+  const texts = async (team: string, root: string) =>
+    (await journal.read(`slack:${team}:${channel}:${root}`)).flatMap((entry) =>
+      "text" in entry ? [entry.text] : [],
+    );
+  for (const [i, { slack }] of [home, away].entries()) {
+    const [root, team] = [`1700000000.00000${i}`, slack.team.id];
+    const other = team === "T0HOME" ? "T0AWAY" : "T0HOME";
+    const asked = event(root, `<@${slack.botUser.id}> is web well?`);
+    await deliver(slack, asked, through("T0HOME"));
+    await deliver(slack, { ...asked, type: "app_mention" }, through("T0AWAY"));
+    const reply = { ...event(`1700000001.00000${i}`, "and db?"), thread_ts: root };
+    await deliver(slack, reply, through(other));
+    expect(await texts(team, root)).toEqual(["is web well?", "and db?"]);
+    expect(await texts(other, root)).toEqual([]);
+  }
+});
+
 test("an installation that is not this browser's, not of now, not once, or not welcome installs nothing", async () => {
   const { app, run, kept } = await opened({ workspaces: ["T0HOME"] });
   const { begin, finish, install } = await run();
@@ -184,7 +221,7 @@ test("what Slack says against a code is said in words", async () => {
   const page = await finish(query, cookie);
   expect(page).toEqual({ status: 502, text: expect.stringContaining("older than ten minutes") });
   const wrong = await (await opened({ clientSecret: "another secret" })).run();
-  expect((await wrong.install("T0HOME")).text).toContain("compare SLACK_CLIENT_ID");
+  expect((await wrong.install("T0HOME")).text).toContain("Compare SLACK_CLIENT_ID");
 });
 
 test("a token that ends soon is renewed once, by one of the processes; a renewal that fails waits while the old one holds", async () => {

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { BotError } from "../../../src/core/errors.ts";
 import { typed } from "../../fakes/slack/slack.ts";
-import { type Bot, deliver, IMPATIENT, openBot, openOverHttp, until } from "./harness.ts";
+import { type Bot, deliver, IMPATIENT, openBot, openOverHttp, skip, until } from "./harness.ts";
 
 let bot: Bot;
 beforeEach(async () => {
@@ -30,6 +30,56 @@ test("a mention opens a thread: its event and the message's are one entry, witho
       text: "is web well?",
     },
   ]);
+});
+
+/** How often each verb of the store and each method of Slack was asked, from now on. */
+function counting() {
+  const verbs = (["post", "has", "read"] as const).map((verb) => vi.spyOn(bot.journal, verb));
+  const asked = bot.slack.calls.length;
+  return () => ({
+    verbs: Object.fromEntries(verbs.map((spy) => [spy.getMockName(), spy.mock.calls.length])),
+    calls: bot.slack.calls.slice(asked).map(({ method }) => method),
+  });
+}
+
+test("a burst in threads that just begin costs one post per message, and asks Slack for nobody's root", async () => {
+  const { slack, ops, ana, bob } = bot;
+  for (const user of [ana, bob]) await bot.adapter.people.timezone(bot.account(user));
+  const counts = counting();
+  const roots = Array.from({ length: 10 }, () => slack.say(ana, ops, "what?", { mention: true }));
+  for (let i = 0; i < 4; i += 1)
+    for (const thread of roots) slack.say(bob, ops, `and ${i}?`, { thread, mention: true });
+  await slack.idle();
+  const acks = await Promise.all(roots.map((root) => slack.acknowledged(root)));
+  expect(acks.flat().every(({ acknowledged }) => acknowledged)).toBe(true);
+  const { verbs, calls } = counts();
+  expect(verbs).toEqual({ post: 50, has: 0, read: 0 });
+  expect(calls).toEqual([]);
+  for (const root of roots)
+    expect(await bot.texts(ops, root)).toEqual(["what?", "and 0?", "and 1?", "and 2?", "and 3?"]);
+});
+
+test("a mention that could not be kept is kept when it comes again, with both its events", async () => {
+  const { slack, ops, ana } = bot;
+  bot.breakStore(1);
+  const ts = slack.say(ana, ops, "is web well?", { mention: true });
+  await slack.idle();
+  const acks = await slack.acknowledged(ts);
+  expect(acks.map(({ acknowledged }) => acknowledged)).toEqual([true, true]);
+  expect(await bot.texts(ops, ts)).toEqual(["is web well?"]);
+});
+
+test("a person who has been looked up once is not waited for again, and a new name counts from the next line", async () => {
+  const { slack, ops, ana } = bot;
+  const root = slack.say(ana, ops, "is web well?", { mention: true });
+  await slack.idle();
+  skip(61_000);
+  slack.fail("users.info", { timeout: true });
+  const began = performance.now();
+  const ts = slack.say(ana, ops, "and now?", { thread: root });
+  await slack.acknowledged(ts);
+  expect(performance.now() - began).toBeLessThan(600);
+  expect((await bot.entries(ops, root)).at(-1)).toMatchObject({ actor: { name: "ana" } });
 });
 
 test("what is written in the channel without a mention is nobody's business", async () => {

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { View } from "../../../src/adapters/adapter.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import { createSlack } from "../../../src/adapters/slack/adapter.ts";
 import { answer, type Bot, type BotOptions, holds, openBot, until } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { View } from "../../../src/adapters/adapter.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import { BotError } from "../../../src/core/errors.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { answer, type Bot, cardOf, openBot, until } from "./harness.ts";

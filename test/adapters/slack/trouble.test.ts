@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { View } from "../../../src/adapters/adapter.ts";
+import type { Unshown, View } from "../../../src/adapters/view.ts";
 import {
   answer,
   type Bot,
@@ -67,6 +67,23 @@ test("a channel that Slack limits waits as long, in whichever thread, and anothe
   expect(texts().at(-1)).toContain("all is well");
 });
 
+test("a Slack that does not answer is asked for no people, file or stream either, and a limit on these is kept", async () => {
+  const { people } = bot.adapter;
+  const key = bot.key(bot.ops, root);
+  bot.slack.fail("users.info", { status: 429, retryAfter: 30 });
+  for (const who of [bot.ana, bot.bob])
+    await expect(people.membership(bot.account(who), key)).rejects.toThrow("wait");
+  expect(called("users.info")).toHaveLength(1);
+  for (let i = 0; i < 5; i += 1) {
+    bot.slack.fail("chat.postMessage", { status: 503 });
+    await expect(say(false)).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  }
+  const asked = bot.slack.calls.length;
+  await expect(bot.adapter.audience(key)).rejects.toMatchObject({ code: "PLATFORM_UNREACHABLE" });
+  await expect(view.openProgress?.({ id: "b", isRetry: false }, [])).rejects.toThrow("Slack");
+  expect(bot.slack.calls.slice(asked).map(({ method }) => method)).toEqual([]);
+});
+
 test("what Slack refuses is left alone for a minute", async () => {
   bot.slack.archive(bot.ops);
   await expect(say(false)).rejects.toMatchObject({
@@ -93,9 +110,28 @@ test.each(["invalid_blocks", "msg_blocks_too_long", "msg_too_long", "no_text"])(
 test("what could not be shown is said though its file is refused", async () => {
   bot.slack.fail("chat.postMessage", { error: "invalid_blocks", times: 3 });
   bot.slack.scopes = ["chat:write"];
-  await view.postCard(cardOf(bot.key(bot.ops, root)), { id: "a1", isRetry: false });
+  const told: Unshown[] = [];
+  const unshown = (each: Unshown) => void told.push(each);
+  await view.postCard(cardOf(bot.key(bot.ops, root)), { id: "a1", isRetry: false, unshown });
   expect(texts().at(-1)).toContain("could not be shown");
   expect(bot.slack.sharedFiles).toEqual([]);
+  expect(told).toMatchObject([{ to: "nobody", why: expect.stringContaining("invalid_blocks") }]);
+});
+
+test("a card whose edit Slack does not take, or whose message is gone, is told of as not shown", async () => {
+  const card = cardOf(bot.key(bot.ops, root));
+  const ref = await view.postCard(card, { id: "a1", isRetry: false });
+  const told: string[] = [];
+  const unshown = ({ to }: Unshown) => void told.push(to);
+  await view.updateCard(ref, { ...card, editing: "Bob" }, { unshown });
+  expect(told).toEqual([]);
+  bot.slack.fail("chat.update", { error: "invalid_blocks", times: 3 });
+  await view.updateCard(ref, { ...card, revision: 2 }, { unshown });
+  expect(texts().at(-1)).toContain("could not be shown");
+  expect(bot.slack.sharedFiles).toHaveLength(1);
+  bot.slack.fail("chat.update", { error: "message_not_found" });
+  await view.updateCard(ref, { ...card, revision: 3 }, { unshown });
+  expect(told).toEqual(["file", "nobody"]);
 });
 
 test("of an incident's card that is refused nobody is told to decide it", async () => {

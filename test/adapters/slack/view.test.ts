@@ -2,7 +2,8 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createApi } from "../../../src/adapters/slack/api.ts";
 import { createStatus } from "../../../src/adapters/slack/status.ts";
-import type { IncidentCard, Outgoing, View } from "../../../src/adapters/adapter.ts";
+import type { IncidentCard, Outgoing } from "../../../src/adapters/shown.ts";
+import type { View } from "../../../src/adapters/view.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { answer, type Bot, cardOf, holds, openBot, until } from "./harness.ts";
 

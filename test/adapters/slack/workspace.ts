@@ -16,6 +16,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
     gus: slack.addUser({ name: "gus", standing: "guest" }),
   };
   const channel = slack.addChannel({ name: "ops", members: Object.values(users) });
+  const keyOf = (ts: string): JournalKey => `slack:${slack.team.id}:${channel.id}:${ts}`;
   const rootOf = (key: JournalKey) => key.split(":").at(-1) ?? "";
   const listed = slack.addUser({ name: "pager", standing: "bot" });
   const stranger = slack.addUser({ name: "stranger", standing: "bot" });
@@ -48,14 +49,15 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
     const view = slack.views(users.bob).at(-1);
     if (view === undefined) throw new Error("no form came up");
     const fields = Object.fromEntries(inputsOf(view.view).map(({ name, value }) => [name, value]));
-    const given = { ...fields, ...(view.id === written?.id && written.values), ...changes };
+    const before = { ...fields, ...(view.id === written?.id && written.values) };
+    const given = { ...before, ...changes };
     const filled = Object.entries(given).filter(([, text]) => text !== "");
     const values = filled.map(([name, text]) => [name, { input: text }]);
     await slack.submit(users.bob, view.id, Object.fromEntries(values));
     written = { id: view.id, values: given };
     const isOpen = slack.views(users.bob).some(({ id }) => id === view.id);
     const errors = isOpen ? Object.values(view.errors).join("\n") : "";
-    return { fields: given, errors };
+    return { fields: before, errors };
   }
   let written: { id: string; values: Record<string, string> } | undefined;
 
@@ -84,7 +86,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
         content: Buffer.from(bytes),
       }));
       const ts = slack.say(users[who], channel, typed(text), { mention: true, files });
-      return `slack:${slack.team.id}:${channel.id}:${ts}`;
+      return keyOf(ts);
     },
     async beginUnder(alert, comment, who, text) {
       const pager = slack.addUser({ name: "alertmanager", standing: "bot" });
@@ -93,17 +95,45 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       const thread = slack.say(pager, channel, "", { attachments });
       slack.say(users.bob, channel, typed(comment), { thread });
       slack.say(users[who], channel, typed(text), { thread, mention: true });
-      return `slack:${slack.team.id}:${channel.id}:${thread}`;
+      return keyOf(thread);
     },
     async alert(text, { listed: isListed, mention = false, thread }) {
       const attachments = [{ fallback: text, title: text }];
       const words = mention ? text : "";
       const more = { mention, ...(thread !== undefined && { thread: rootOf(thread) }) };
       const ts = slack.say(isListed ? listed : stranger, channel, words, { attachments, ...more });
-      return thread ?? `slack:${slack.team.id}:${channel.id}:${ts}`;
+      return thread ?? keyOf(ts);
+    },
+    async look(who, what) {
+      await slack.doors.command(users[who], channel, what);
+      const reply = slack.replies(users[who]).at(-1);
+      return reply === undefined ? "" : slack.textOf(reply);
+    },
+    doors: {
+      async ask(who, question) {
+        await slack.doors.command(users[who], channel, `ask ${question}`);
+        const asked = slack.messages(channel).findLast(({ user }) => user === slack.botUser.id);
+        return {
+          key: keyOf(asked?.ts ?? ""),
+          said: asked === undefined ? "" : slack.textOf(asked),
+        };
+      },
+      post: (text) => keyOf(slack.say(users.bob, channel, typed(text))),
+      async pick(key, who, item) {
+        const callback = item === "Investigate" ? "investigate" : "add_to_incident";
+        await slack.doors.shortcut(users[who], channel, rootOf(key), callback);
+      },
+      async choose(who, incident) {
+        const form = slack.views(users[who]).at(-1)?.id ?? "";
+        await slack.submit(users[who], form, { incident: { input: incident } });
+      },
     },
     async write(key, who, text) {
       slack.say(users[who], channel, typed(text), { thread: rootOf(key) });
+    },
+    async mark(key, who, text, isOn) {
+      const found = inThread(key).findLast((message) => slack.textOf(message).includes(text));
+      slack[isOn ? "mark" : "unmark"](users[who], channel, found?.ts ?? "", "round_pushpin");
     },
     press,
     async denyBecause(key, who, action, reason) {
@@ -144,8 +174,7 @@ export async function openWorkspace(): Promise<EditingPlatform & { slack: FakeSl
       };
     },
     told: (who) =>
-      slack
-        .ephemerals(users[who])
+      [...slack.ephemerals(users[who]), ...slack.replies(users[who])]
         .map((message) => slack.textOf(message))
         .join("\n"),
     pings: () => slack.pings,

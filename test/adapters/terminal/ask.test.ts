@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { ThreadSummary } from "../../../src/adapters/adapter.ts";
+import type { ThreadSummary } from "../../../src/adapters/queries.ts";
 import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
 import { createAsk, readQuestion } from "../../../src/adapters/terminal/ask.ts";
 import {

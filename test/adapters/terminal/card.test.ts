@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ActionCard } from "../../../src/adapters/adapter.ts";
+import type { ActionCard } from "../../../src/adapters/shown.ts";
 import {
   cardText,
   detailsText,

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { PassThrough } from "node:stream";
-import type { Inbox, Queries } from "../../../src/adapters/adapter.ts";
+import type { Inbox } from "../../../src/adapters/inbox.ts";
+import type { Queries } from "../../../src/adapters/queries.ts";
 import { createTerminal } from "../../../src/adapters/terminal/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
@@ -14,6 +14,7 @@ const COLUMNS = 2_000;
 export async function openDesk({ interactive = false } = {}): Promise<EditingPlatform> {
   const glass = createGlass(COLUMNS);
   let key: JournalKey | undefined;
+  let begun = 0;
   let input = new PassThrough();
   let talk: (() => void) | undefined;
   const type = async (text: string) => void input.write(`${text}${interactive ? "\r" : "\n"}`);
@@ -87,13 +88,22 @@ export async function openDesk({ interactive = false } = {}): Promise<EditingPla
       };
     },
     async begin(_who, text) {
-      const fresh: JournalKey = `terminal:${randomUUID()}`;
+      // The greeting shows it; a random one may hold what a test waits for, such as `a1`.
+      const id = String((begun += 1)).padStart(8, "0");
+      const fresh: JournalKey = `terminal:${id}-0000-4000-8000-000000000000`;
       key = fresh;
       talk?.();
       await type(text);
       return fresh;
     },
     write: (_key, _who, text) => type(text),
+    async look(_who, what) {
+      const from = glass.text().length;
+      await type(what);
+      await until(() => glass.text().length > from);
+      await settled(() => glass.text().slice(from));
+      return glass.text().slice(from);
+    },
     async press(_key, _who, label, on) {
       const letters: Record<string, string> = {
         Approve: "y",

@@ -1,14 +1,8 @@
 import { PassThrough } from "node:stream";
 import * as z from "zod";
-import type {
-  ActionCard,
-  CallOutput,
-  HistoryItem,
-  Inbound,
-  Outgoing,
-  Queries,
-  ThreadSummary,
-} from "../../../src/adapters/adapter.ts";
+import type { ActionCard, CallOutput, Outgoing } from "../../../src/adapters/shown.ts";
+import type { HistoryItem, Queries, ThreadSummary } from "../../../src/adapters/queries.ts";
+import type { Inbound } from "../../../src/adapters/inbox.ts";
 import type { TerminalView } from "../../../src/adapters/terminal/view.ts";
 import { createTerminal } from "../../../src/adapters/terminal/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
@@ -128,9 +122,9 @@ const KILL = defineTool({
 
 export function queriesOf(world: World): Queries {
   return {
-    async threads() {
+    async *threads(prefix) {
       world.looks = (world.looks ?? 0) + 1;
-      return world.threads;
+      yield* world.threads.filter(({ key }) => key.startsWith(prefix));
     },
     async thread(key) {
       world.looks = (world.looks ?? 0) + 1;
@@ -138,10 +132,12 @@ export function queriesOf(world: World): Queries {
     },
     isSaid: async () => false,
     beginnings: async () => [],
+    quoted: async () => undefined,
     isPosted: async () => false,
     recent: async () => [],
     isKnown: async (key) => world.threads.some((each) => each.key === key),
-    action: async (_key, action) => world.open.find((each) => each.action === action),
+    action: async (key, action) =>
+      world.open.find((each) => each.key === key && each.action === action),
     incident: async () => undefined,
     answer: async () => undefined,
     output: async (_key, call) => world.outputs?.get(call),
@@ -154,7 +150,9 @@ export function queriesOf(world: World): Queries {
       return readEdit(KILL, editFields(KILL, card.args), written);
     },
     history: async (key) => world.history.get(key) ?? [],
-    openActions: async () => world.open,
+    async *openActions() {
+      yield* world.open;
+    },
     tools: () => [
       { name: "http_check", description: "Checks a URL.", effect: "read" },
       {

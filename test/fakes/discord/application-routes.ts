@@ -42,6 +42,8 @@ function applicationJson(platform: Platform, flags: number): Body {
 export function applicationRoutes(host: {
   flags: number;
   identifies: number;
+  minShards: number;
+  concurrency: number;
   gatewayUrl: () => string;
 }): readonly Route[] {
   const self: Route["run"] = ({ platform }) => applicationJson(platform, host.flags);
@@ -52,12 +54,12 @@ export function applicationRoutes(host: {
       pattern: "/gateway/bot",
       run: ({ platform }) => ({
         url: host.gatewayUrl(),
-        shards: 1,
+        shards: host.minShards,
         session_start_limit: {
           total: host.identifies,
           remaining: platform.gateway.identifiesLeft,
           reset_after: 86_400_000,
-          max_concurrency: 1,
+          max_concurrency: host.concurrency,
         },
       }),
     },

@@ -1,5 +1,5 @@
 import { FLAGS, readEdit, readNewMessage, readNonce } from "./message-body.ts";
-import { channelJson, messageJson } from "./payloads.ts";
+import { channelJson, messageJson, userJson } from "./payloads.ts";
 import { may, PERMISSIONS } from "./permissions.ts";
 import {
   applyEdit,
@@ -162,6 +162,22 @@ function react({ platform, param }: Asked): Answer {
   return undefined;
 }
 
+/** Who put the emoji there, in the order of their ids. */
+function listMarks({ platform, param, query }: Asked): Answer {
+  const { world } = platform;
+  const channel = channelFor(world, param("channel"), PERMISSIONS.readMessageHistory);
+  const message = messageIn(channel, param("message"));
+  const limit = Number(query.get("limit") ?? 25);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    throw invalidForm("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.");
+  const after = BigInt(query.get("after") ?? 0);
+  return [...(message.marks.get(param("emoji")) ?? [])]
+    .filter(({ id }) => BigInt(id) > after)
+    .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
+    .slice(0, limit)
+    .map(userJson);
+}
+
 /** Adds `HasThread` to a message from which a thread was started. */
 export function markThread(platform: Platform, message: FakeMessage): void {
   message.flags |= FLAGS.hasThread;
@@ -179,6 +195,11 @@ export const CHANNEL_ROUTES: readonly Route[] = [
   { method: "POST", pattern: "/channels/:channel/messages", run: createMessage },
   { method: "GET", pattern: "/channels/:channel/messages/:message", run: oneMessage },
   { method: "PATCH", pattern: "/channels/:channel/messages/:message", run: editMessage },
+  {
+    method: "GET",
+    pattern: "/channels/:channel/messages/:message/reactions/:emoji",
+    run: listMarks,
+  },
   {
     method: "PUT",
     pattern: "/channels/:channel/messages/:message/reactions/:emoji/@me",

@@ -29,6 +29,7 @@ import {
   type Ping,
   type Platform,
   type Times,
+  tellMark,
   tellMessage,
 } from "./platform.ts";
 import { buttonsOf, isWritten, textOf, type ButtonSeen } from "./reading.ts";
@@ -67,6 +68,10 @@ export interface FakeDiscordOptions {
   seed?: number;
   /** The gateway refuses every identify with this code of a close. */
   refuseWith?: number;
+  /** With fewer shards a connection is refused with 4011. `/gateway/bot` recommends as many. Default: 1. */
+  minShards?: number;
+  /** Sessions that may begin at once (`max_concurrency`). Default: 1. */
+  concurrency?: number;
   /** Identifies left today. Default: 1 000. */
   identifies?: number;
   /** Edits of old messages per channel and `oldMs`, until 30046. Discord names no number. Default: 3. */
@@ -103,6 +108,7 @@ export class FakeDiscord {
     const times = { ...TIMES, ...options.times };
     const identifies = options.identifies ?? 1_000;
     const flags = applicationFlags(privileged);
+    const sharding = { minShards: options.minShards ?? 1, concurrency: options.concurrency ?? 1 };
     this.token = `${Buffer.from(world.bot.id).toString("base64url")}.Fake01.${"t".repeat(38)}`;
     this.#limits = createLimits(
       options.limits === true,
@@ -122,6 +128,7 @@ export class FakeDiscord {
         resumeUrl: () => `ws://${this.#rest.address}/resume`,
         refuseWith: options.refuseWith,
         limits: options.limits === true,
+        ...sharding,
         copies: options.copies ?? 1,
         delayMs: options.delayMs ?? [0, 0],
         random: seededRandom(options.seed ?? 1),
@@ -157,7 +164,12 @@ export class FakeDiscord {
     this.#rest = new RestServer({
       token: this.token,
       routes: [
-        ...applicationRoutes({ flags, identifies, gatewayUrl: () => `ws://${this.#rest.address}` }),
+        ...applicationRoutes({
+          flags,
+          identifies,
+          ...sharding,
+          gatewayUrl: () => `ws://${this.#rest.address}`,
+        }),
         ...GUILD_ROUTES,
         ...CHANNEL_ROUTES,
         ...THREAD_ROUTES,
@@ -336,6 +348,27 @@ export class FakeDiscord {
     if (message === undefined) throw new Error(`No message ${messageId}`);
     Object.assign(message, { content: text, editedAt: Date.now(), edits: message.edits + 1 });
     tellMessage(this.#platform, "MESSAGE_UPDATE", message);
+  }
+
+  /** A person puts an emoji on a message. */
+  mark(user: FakeUser, messageId: string, emoji: string): void {
+    const message = this.#marked(user, messageId, emoji, false);
+    message.marks.set(emoji, new Set([...(message.marks.get(emoji) ?? []), user]));
+    tellMark(this.#platform, "MESSAGE_REACTION_ADD", { message, user, emoji });
+  }
+
+  unmark(user: FakeUser, messageId: string, emoji: string): void {
+    const message = this.#marked(user, messageId, emoji, true);
+    message.marks.get(emoji)?.delete(user);
+    tellMark(this.#platform, "MESSAGE_REACTION_REMOVE", { message, user, emoji });
+  }
+
+  #marked(user: FakeUser, messageId: string, emoji: string, isThere: boolean): FakeMessage {
+    const message = this.message(messageId);
+    if (message === undefined) throw new Error(`No message ${messageId}`);
+    if ((message.marks.get(emoji)?.has(user) === true) !== isThere)
+      throw new Error(`${user.name} has ${isThere ? "no" : "a"} ${emoji} there`);
+    return message;
   }
 
   /** A link in it is shown with its page's title: an update that nobody wrote. */

@@ -27,6 +27,7 @@ const CLOSE = {
   rateLimited: 4008,
   timedOut: 4009,
   wrongShard: 4010,
+  shardingRequired: 4011,
   wrongVersion: 4012,
   invalidIntents: 4013,
   disallowedIntents: 4014,
@@ -37,8 +38,10 @@ export const INTENTS = {
   guildMembers: 1 << 1,
   presences: 1 << 8,
   guildMessages: 1 << 9,
+  guildReactions: 1 << 10,
   guildTyping: 1 << 11,
   directMessages: 1 << 12,
+  directReactions: 1 << 13,
   directTyping: 1 << 14,
   messageContent: 1 << 15,
 } as const;
@@ -56,6 +59,8 @@ const IDENTIFY_EVERY_MS = 5_000;
 export interface Session {
   readonly id: string;
   readonly intents: number;
+  /** Its number, and how many there are. */
+  readonly shard: readonly [number, number];
   sequence: number;
   /** What a resume may ask for again. */
   kept: { s: number; t: string; d: unknown }[];
@@ -73,6 +78,10 @@ export interface GatewayHost {
   /** Every identify ends with this code of a close. */
   readonly refuseWith: number | undefined;
   readonly limits: boolean;
+  /** With fewer a connection is refused: each would have too many guilds. */
+  readonly minShards: number;
+  /** Sessions that may begin at once, each of another remainder. */
+  readonly concurrency: number;
   readonly copies: number;
   readonly delayMs: readonly [number, number];
   /** From 0 to 1. */
@@ -90,7 +99,8 @@ export class Gateway {
   readonly #sockets = new Set<WebSocket>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #waiting = new Set<() => void>();
-  #lastIdentify = -Infinity;
+  /** By the remainder of the shard. */
+  readonly #lastIdentify = new Map<number, number>();
   identifiesLeft: number;
 
   constructor(host: GatewayHost, identifies: number) {
@@ -120,7 +130,7 @@ export class Gateway {
   dispatch(event: string, make: (session: Session) => unknown): void {
     for (const session of this.#sessions.values()) {
       const data = make(session);
-      if (data === undefined) continue;
+      if (data === undefined || !hears(session.shard, guildIn(event, data))) continue;
       const [min, max] = this.#host.delayMs;
       const drawn = min + this.#host.random() * (max - min);
       const at = Math.max(session.busyUntil, Date.now() + drawn);
@@ -242,31 +252,37 @@ export class Gateway {
     };
     if (d["token"] !== this.#host.token) return refuse(CLOSE.wrongToken, "Authentication failed.");
     if (this.#host.refuseWith !== undefined) return refuse(this.#host.refuseWith, "Refused.");
-    const [shard, shards] = (d["shard"] ?? [0, 1]) as number[];
-    if (shard !== 0 || shards !== 1) return refuse(CLOSE.wrongShard, "Invalid shard.");
+    const shard = readShard(d["shard"]);
+    if (shard === undefined) return refuse(CLOSE.wrongShard, "Invalid shard.");
+    if (shard[1] < this.#host.minShards)
+      return refuse(CLOSE.shardingRequired, "Sharding required.");
     if (typeof intents !== "number" || (intents & ~ALL_INTENTS) !== 0) {
       return refuse(CLOSE.invalidIntents, "Invalid intent(s).");
     }
     if ((intents & PRIVILEGED & ~this.#host.allowedIntents) !== 0) {
       return refuse(CLOSE.disallowedIntents, "Disallowed intent(s).");
     }
-    const tooSoon = this.#host.limits && Date.now() - this.#lastIdentify < IDENTIFY_EVERY_MS;
+    const bucket = shard[0] % this.#host.concurrency;
+    const last = this.#lastIdentify.get(bucket) ?? -Infinity;
+    const tooSoon = this.#host.limits && Date.now() - last < IDENTIFY_EVERY_MS;
     if (tooSoon || this.identifiesLeft === 0) {
       this.#write(socket, { op: OP.invalid, d: false });
       return undefined;
     }
-    this.#lastIdentify = Date.now();
+    this.#lastIdentify.set(bucket, Date.now());
     this.identifiesLeft -= 1;
     const session: Session = {
       id: this.#host.newId(),
       intents,
+      shard,
       sequence: 0,
       kept: [],
       socket,
       busyUntil: 0,
     };
     this.#sessions.set(session.id, session);
-    const { user, application, guilds } = this.#host.ready();
+    const { user, application, guilds: all } = this.#host.ready();
+    const guilds = all.filter(({ id }) => hears(shard, id));
     this.#send(session, "READY", {
       v: 10,
       user,
@@ -275,7 +291,7 @@ export class Gateway {
       session_id: session.id,
       session_type: "normal",
       resume_gateway_url: this.#host.resumeUrl(),
-      shard: [0, 1],
+      shard,
       private_channels: [],
       relationships: [],
       user_settings: {},
@@ -320,4 +336,24 @@ export class Gateway {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
+}
+
+/** Undefined for what is no shard. */
+function readShard(said: unknown = [0, 1]): [number, number] | undefined {
+  const [shard, shards] = Array.isArray(said) ? (said as unknown[]) : [];
+  const isNumber = Number.isInteger(shard) && Number.isInteger(shards);
+  const pair: [number, number] = [Number(shard), Number(shards)];
+  return isNumber && pair[0] >= 0 && pair[0] < pair[1] ? pair : undefined;
+}
+
+/** The guild that an event is of; undefined for direct messages. */
+function guildIn(event: string, data: unknown): string | undefined {
+  const { guild_id: guild, id } = (data ?? {}) as { guild_id?: unknown; id?: unknown };
+  const found = /^GUILD_(CREATE|UPDATE|DELETE)$/.test(event) ? id : guild;
+  return typeof found === "string" && /^\d+$/.test(found) ? found : undefined;
+}
+
+/** A guild's events come over one shard, all others over the first. */
+function hears([shard, shards]: readonly [number, number], guild: string | undefined): boolean {
+  return shard === (guild === undefined ? 0 : Number((BigInt(guild) >> 22n) % BigInt(shards)));
 }

@@ -3,6 +3,7 @@ import { isBody, stringOf } from "./components.ts";
 import { FLAGS, readEdit, readNewMessage } from "./message-body.ts";
 import { filledIn, readModal, type OpenModal } from "./modals.ts";
 import { channelJson, memberJson, messageJson, userJson } from "./payloads.ts";
+import { afterOwnTime } from "../own-time.ts";
 import { permissionsIn } from "./permissions.ts";
 import {
   applyEdit,
@@ -117,7 +118,7 @@ export function createInteractions(platform: Platform, commands: Commands): Inte
   const { world, times } = platform;
   const known = new Map<string, Interaction>();
   const byToken = new Map<string, Interaction>();
-  const timers = new Map<NodeJS.Timeout, () => void>();
+  const waiting = new Set<() => void>();
   const ephemeral = new Map<string, { user: FakeUser; message: FakeMessage }>();
   const modals = new Map<string, { user: FakeUser; from: Interaction; modal: OpenModal }>();
 
@@ -176,12 +177,11 @@ export function createInteractions(platform: Platform, commands: Commands): Inte
       const id = world.newId();
       const token = Buffer.from(`interaction:${id}:${world.newId()}`).toString("base64url");
       const fail = (): void => {
-        timers.delete(timer);
         interaction.dead = true;
-        resolve({ interaction: id, kind: "failed" });
+        interaction.end({ interaction: id, kind: "failed" });
       };
-      const timer = setTimeout(fail, times.responseMs);
-      timers.set(timer, fail);
+      const callOff = afterOwnTime(times.responseMs, fail);
+      waiting.add(fail);
       const interaction: Interaction = {
         id,
         token,
@@ -192,8 +192,8 @@ export function createInteractions(platform: Platform, commands: Commands): Inte
         modal,
         startedAt: Date.now(),
         end(outcome) {
-          clearTimeout(timer);
-          timers.delete(timer);
+          callOff();
+          waiting.delete(fail);
           resolve(outcome);
         },
         how: undefined,
@@ -345,10 +345,7 @@ export function createInteractions(platform: Platform, commands: Commands): Inte
       },
     ],
     stop() {
-      for (const [timer, fail] of timers) {
-        clearTimeout(timer);
-        fail();
-      }
+      for (const fail of waiting) fail();
     },
   };
 }

@@ -95,6 +95,37 @@ export function tellMessage(
   );
 }
 
+/** To every session that hears of reactions in the channel. */
+export function tellMark(
+  platform: Platform,
+  event: "MESSAGE_REACTION_ADD" | "MESSAGE_REACTION_REMOVE",
+  { message, user, emoji }: { message: FakeMessage; user: FakeUser; emoji: string },
+): void {
+  const { world } = platform;
+  const channel = world.channels.get(message.channelId);
+  if (channel === undefined) return;
+  const { guildId } = channel;
+  const intent = guildId === undefined ? INTENTS.directReactions : INTENTS.guildReactions;
+  const member =
+    guildId === undefined ? undefined : world.guilds.get(guildId)?.members.get(user.id);
+  const isAdded = event === "MESSAGE_REACTION_ADD";
+  platform.gateway.dispatch(event, (session) =>
+    (session.intents & intent) !== 0 && isVisible(platform, channel)
+      ? {
+          user_id: user.id,
+          channel_id: channel.id,
+          message_id: message.id,
+          ...(guildId !== undefined && { guild_id: guildId }),
+          ...(isAdded && member !== undefined && { member: memberJson(member) }),
+          ...(isAdded && { message_author_id: message.author.id }),
+          emoji: { id: null, name: emoji },
+          burst: false,
+          type: 0,
+        }
+      : undefined,
+  );
+}
+
 /** CHANNEL_* and THREAD_* to sessions that hear of guilds. */
 export function tellChannel(
   platform: Platform,
@@ -188,6 +219,7 @@ export function draftMessage(platform: Platform, channel: FakeChannel, draft: Dr
     mentions: mentionsOf(world, body.content, body.components),
     editedAt: undefined,
     edits: 0,
+    marks: new Map(),
   };
 }
 

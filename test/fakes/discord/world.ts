@@ -117,6 +117,8 @@ export interface FakeMessage {
   flags: number;
   /** Who is named in it, by id; a reply names whom it answers. */
   mentions: { users: string[]; roles: string[]; everyone: boolean };
+  /** People's: each emoji's users. */
+  readonly marks: Map<string, Set<FakeUser>>;
   editedAt: number | undefined;
   /** How often it was edited. */
   edits: number;

@@ -57,6 +57,22 @@ const textInput = z.strictObject({
   min_length: z.int().min(0).max(3_000).optional(),
   max_length: z.int().min(1).max(3_000).optional(),
 });
+/** Its values are strings; one that is no number, or out of its own bounds, is refused (docs.slack.dev). */
+const numeral = z.string().regex(/^-?\d+(\.\d+)?$/);
+const numberInput = z
+  .strictObject({
+    type: z.literal("number_input"),
+    is_decimal_allowed: z.boolean(),
+    action_id: id,
+    initial_value: numeral.optional(),
+    min_value: numeral.optional(),
+    max_value: numeral.optional(),
+  })
+  .refine(({ is_decimal_allowed: may, initial_value: value = "" }) => may || !value.includes("."))
+  .refine(({ initial_value: value, min_value: min = "-Infinity", max_value: max = "Infinity" }) => {
+    const at = value === undefined ? Math.max(Number(min), -1e300) : Number(value);
+    return at >= Number(min) && at <= Number(max);
+  });
 /** At most 5 options; what an option says and means has at most 75 characters (@slack/types, the stricter word). */
 const overflow = z.strictObject({
   type: z.literal("overflow"),
@@ -106,7 +122,7 @@ const alert = block("alert", {
 });
 const input = block("input", {
   label: plain(2_000),
-  element: z.discriminatedUnion("type", [textInput, staticSelect]),
+  element: z.discriminatedUnion("type", [textInput, numberInput, staticSelect]),
   hint: plain(2_000).optional(),
   optional: z.boolean().optional(),
 });

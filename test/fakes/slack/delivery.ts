@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import * as z from "zod";
 import { seeded } from "../../core/seeded.ts";
 import type { Acknowledgement, Data, Delivered } from "./types.ts";
 import { PLURAL, type World } from "./world.ts";
@@ -55,6 +56,11 @@ function inner(event: Data): Data {
 function isWanted(world: World, event: Data): boolean {
   const { events, scopes } = world.settings;
   const type = text(event, "type") ?? "";
+  if (type === "reaction_added" || type === "reaction_removed") {
+    const { item } = z.object({ item: z.object({ channel: z.string() }) }).parse(event);
+    const isThere = world.channels.get(item.channel)?.members.has(world.bot.id) === true;
+    return isThere && events.includes(type) && scopes.includes("reactions:read");
+  }
   if (type !== "message" && type !== "app_mention") return events.includes(type);
   const channel = world.channels.get(text(event, "channel") ?? "");
   if (channel === undefined || !channel.members.has(world.bot.id)) return false;

@@ -70,6 +70,19 @@ export function directoryMethods(world: World): Methods {
         return { user: described(user) };
       },
     },
+    "usergroups.list": {
+      scopes: ["usergroups:read"],
+      run: () => ({
+        usergroups: [...world.groups.keys()].map((id) => ({
+          id,
+          team_id: world.team.id,
+          is_usergroup: true,
+          name: `Team ${id}`,
+          handle: id.toLowerCase(),
+          date_delete: 0,
+        })),
+      }),
+    },
     "usergroups.users.list": {
       scopes: ["usergroups:read"],
       run(args) {

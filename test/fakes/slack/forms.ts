@@ -17,6 +17,14 @@ const input = z.looseObject({
       max_length: z.int().default(3_000),
     }),
     z.looseObject({
+      type: z.literal("number_input"),
+      action_id: z.string(),
+      is_decimal_allowed: z.boolean(),
+      initial_value: z.string().optional(),
+      min_value: z.string().default("-Infinity"),
+      max_value: z.string().default("Infinity"),
+    }),
+    z.looseObject({
       type: z.literal("static_select"),
       action_id: z.string(),
       options: z.array(option),
@@ -58,6 +66,15 @@ export function filledIn(
     }
     const value = given ?? element.initial_value ?? "";
     const isLeftOut = value === "" && optional;
+    if (element.type === "number_input") {
+      const { is_decimal_allowed: mayBreak, min_value: min, max_value: max } = element;
+      const isNumber = (mayBreak ? /^-?\d+(\.\d+)?$/ : /^-?\d+$/).test(value);
+      const isWithin = Number(value) >= Number(min) && Number(value) <= Number(max);
+      if (!isLeftOut && !(isNumber && isWithin))
+        throw new Error(`the form does not take ${value} in ${block}`);
+      filled[block] = { [element.action_id]: { type: element.type, value: value || null } };
+      continue;
+    }
     if (
       !isLeftOut &&
       (value.length < Math.max(1, element.min_length) || value.length > element.max_length)

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { request, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { afterOwnTime } from "../own-time.ts";
 import type { Attempt, Transport } from "./delivery.ts";
 import { bodyOf } from "./requests.ts";
 import type { Settings } from "./world.ts";
@@ -66,7 +67,8 @@ export function createHttpTransport(url: string, secret: string, settings: Setti
     async carry(parcel, retry, stopped): Promise<Attempt> {
       const json = JSON.stringify(parcel.body);
       const isEvent = parcel.kind === "event";
-      const deadline = AbortSignal.timeout(settings.ackWithinMs);
+      const late = new AbortController();
+      const callOff = afterOwnTime(settings.ackWithinMs, () => late.abort());
       const headers: Record<string, string> = {
         "content-type": isEvent ? "application/json" : "application/x-www-form-urlencoded",
       };
@@ -77,7 +79,7 @@ export function createHttpTransport(url: string, secret: string, settings: Setti
       const fields = parcel.kind === "command" ? flat(parcel.body) : { payload: json };
       const body = isEvent ? json : new URLSearchParams(fields).toString();
       try {
-        const signal = AbortSignal.any([stopped, deadline]);
+        const signal = AbortSignal.any([stopped, late.signal]);
         const answer = await post(url, secret, body, headers, signal);
         const isGood = isEvent
           ? answer.status >= 200 && answer.status < 300
@@ -87,7 +89,9 @@ export function createHttpTransport(url: string, secret: string, settings: Setti
         return { ok: false, reason: "http_error", final };
       } catch {
         if (stopped.aborted) return { ok: false, reason: "stopped" };
-        return { ok: false, reason: deadline.aborted ? "http_timeout" : "connection_failed" };
+        return { ok: false, reason: late.signal.aborted ? "http_timeout" : "connection_failed" };
+      } finally {
+        callOff();
       }
     },
   };

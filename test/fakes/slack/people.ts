@@ -1,3 +1,4 @@
+import { afterOwnTime } from "../own-time.ts";
 import type { Delivery } from "./delivery.ts";
 import { stopStreams } from "./streams.ts";
 import { announce, announceChange, composed, keepFile, takeAway } from "./posting.ts";
@@ -14,6 +15,9 @@ import type {
 import { pressedIn } from "./visible.ts";
 import { answerForm, filledIn } from "./forms.ts";
 import { findMessage, idOf, shownMessage, type World } from "./world.ts";
+
+/** https://docs.slack.dev/interactivity/handling-user-interaction#modal_responses */
+const TRIGGER_LIFE_MS = 3_000;
 
 /** How a person writes. */
 export interface Said {
@@ -45,6 +49,8 @@ export interface FakePeople {
   say(user: Ref, channel: Ref, text: string, said: Said): string;
   edit(user: Ref, channel: Ref, ts: string, text: string): void;
   remove(user: Ref, channel: Ref, ts: string): void;
+  mark(user: Ref, channel: Ref, ts: string, emoji: string): void;
+  unmark(user: Ref, channel: Ref, ts: string, emoji: string): void;
   press(user: Ref, channel: Ref, ts: string, actionId: string): Promise<Acknowledgement>;
   pressIn(user: Ref, viewId: string, actionId: string): Promise<Acknowledgement>;
   submit(
@@ -80,7 +86,9 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
 
   function interaction(type: string, who: FakeUser): Data {
     const trigger = world.nextId(`${Date.now()}.0.`);
-    world.triggers.set(trigger, { user: who.id, at: Date.now(), used: false });
+    const issued = { user: who.id, expired: false, used: false };
+    world.triggers.set(trigger, issued);
+    afterOwnTime(TRIGGER_LIFE_MS, () => (issued.expired = true));
     return {
       type,
       user: { id: who.id, username: who.name, name: who.name, team_id: who.teamId },
@@ -92,10 +100,41 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
     };
   }
 
+  function tellMark(type: string, who: FakeUser, on: FakeMessage, reaction: string): void {
+    world.emit({
+      type,
+      user: who.id,
+      reaction,
+      ...(on.user !== undefined && { item_user: on.user }),
+      item: { type: "message", channel: on.channel, ts: on.ts },
+      event_ts: world.nextTs(),
+    });
+  }
+
   return {
     user,
     channel,
     interaction,
+    mark(ref, where, ts, emoji) {
+      const [who, on] = [user(ref), message(where, ts)];
+      const { id, archived, members } = channel(where);
+      if (archived || !members.has(who.id)) throw new Error(`${who.name} can't react there`);
+      const marks = world.marks.get(`${id} ${ts}`) ?? new Map<string, string[]>();
+      const users = marks.get(emoji) ?? [];
+      if (users.includes(who.id)) throw new Error(`${who.name} has put ${emoji} there already`);
+      world.marks.set(`${id} ${ts}`, marks.set(emoji, [...users, who.id]));
+      tellMark("reaction_added", who, on, emoji);
+    },
+    unmark(ref, where, ts, emoji) {
+      const [who, on] = [user(ref), message(where, ts)];
+      const marks = world.marks.get(`${on.channel} ${ts}`);
+      const users = marks?.get(emoji) ?? [];
+      if (!users.includes(who.id)) throw new Error(`${who.name} has put no ${emoji} there`);
+      const left = users.filter((each) => each !== who.id);
+      if (left.length > 0) marks?.set(emoji, left);
+      else marks?.delete(emoji);
+      tellMark("reaction_removed", who, on, emoji);
+    },
     addUser({ name, tz, standing = "member" }) {
       const isForeign = standing === "external" || standing === "stranger";
       const added: FakeUser = {

@@ -151,6 +151,15 @@ export class FakeSlack {
     this.#people.remove(user, channel, ts);
   }
 
+  /** A person puts an emoji on a message, by its name such as `pushpin`. */
+  mark(user: Ref, channel: Ref, ts: string, emoji: string): void {
+    this.#people.mark(user, channel, ts, emoji);
+  }
+
+  unmark(user: Ref, channel: Ref, ts: string, emoji: string): void {
+    this.#people.unmark(user, channel, ts, emoji);
+  }
+
   buttonsIn(window: FakeView): ShownButton[] {
     return buttonsOf({ blocks: blocksIn(window.view), text: "" });
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
+import { afterOwnTime } from "../own-time.ts";
 import type { Attempt, Transport } from "./delivery.ts";
 import type { World } from "./world.ts";
 
@@ -119,10 +120,8 @@ export function createSockets(world: World): Sockets {
       const isEvent = parcel.kind === "event";
       const { promise, resolve } = Promise.withResolvers<Attempt>();
       const giveUp = () => resolve({ ok: false, reason: "stopped" });
-      const deadline = setTimeout(
-        () => resolve({ ok: false, reason: "timeout" }),
-        world.settings.ackWithinMs,
-      );
+      const late = () => resolve({ ok: false, reason: "timeout" });
+      const callOff = afterOwnTime(world.settings.ackWithinMs, late);
       signal.addEventListener("abort", giveUp);
       inFlight.set(id, resolve);
       socket.send(
@@ -135,7 +134,7 @@ export function createSockets(world: World): Sockets {
         }),
       );
       return promise.finally(() => {
-        clearTimeout(deadline);
+        callOff();
         signal.removeEventListener("abort", giveUp);
         inFlight.delete(id);
       });

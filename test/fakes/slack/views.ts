@@ -4,16 +4,13 @@ import { showForm, updateForm } from "./forms.ts";
 import { type Args, type Methods } from "./method.ts";
 import { invalid, Refusal, type World } from "./world.ts";
 
-/** https://docs.slack.dev/interactivity/handling-user-interaction#modal_responses */
-const TRIGGER_LIFE_MS = 3_000;
-
 /** A trigger is good once and for 3 s. @throws Refusal */
 function exchange(world: World, args: Args): string {
   const id = args.need("trigger_id");
   const trigger = world.triggers.get(id);
   if (trigger === undefined) throw new Refusal("invalid_trigger_id");
   if (trigger.used) throw new Refusal("exchanged_trigger_id");
-  if (Date.now() - trigger.at > TRIGGER_LIFE_MS) throw new Refusal("expired_trigger_id");
+  if (trigger.expired) throw new Refusal("expired_trigger_id");
   trigger.used = true;
   return trigger.user;
 }

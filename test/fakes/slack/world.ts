@@ -70,7 +70,7 @@ export interface World {
   readonly replies: FakeReply[];
   /** By their paths: for whom, since when, how often used. */
   readonly responseUrls: Map<string, { user: string; at: number; uses: number }>;
-  readonly triggers: Map<string, { user: string; at: number; used: boolean }>;
+  readonly triggers: Map<string, { user: string; expired: boolean; used: boolean }>;
   readonly uploads: Map<string, FakeUpload>;
   /** Files that the app brings; `looks`: how often they were asked about since they were complete. */
   /** Files that the app put into channels and threads. */
@@ -90,6 +90,8 @@ export interface World {
   readonly stopped: string[];
   /** The bot's reactions, by channel and message. */
   readonly reactions: Map<string, Set<string>>;
+  /** People's, by the same: each emoji's users. */
+  readonly marks: Map<string, Map<string, string[]>>;
   /** Mentions that notified people when they were written. */
   readonly pings: { ts: string; what: string }[];
   /** `http://127.0.0.1:PORT`, once it listens. */
@@ -109,6 +111,7 @@ const ALL_SCOPES = [
   "commands",
   "files:read",
   "files:write",
+  "reactions:read",
   "reactions:write",
   "usergroups:read",
   "users:read",
@@ -123,11 +126,15 @@ const ALL_EVENTS = [
   "agent_session_stopped",
   "app_home_opened",
   "member_joined_channel",
+  "reaction_added",
+  "reaction_removed",
 ];
+
+const HOME = { id: "T0HOME", domain: "home", name: "Home" };
 
 export function createWorld(options: FakeSlackOptions): World {
   let micros = 0;
-  const { team: named = { id: "T0HOME", domain: "home", name: "Home" }, ...set } = options;
+  const { team: named = HOME, ...set } = options;
   const team = { ...named, url: `https://${named.domain}.slack.com/` };
   const settings: Settings = {
     scopes: ALL_SCOPES,
@@ -144,7 +151,8 @@ export function createWorld(options: FakeSlackOptions): World {
   };
   let ids = 0;
   const bot: FakeUser = {
-    id: "U0BOT",
+    // Each workspace has a bot of its own.
+    id: team.id === HOME.id ? "U0BOT" : `U0BOT${team.id}`,
     name: "watchkeeper",
     teamId: team.id,
     tz: undefined,
@@ -175,6 +183,7 @@ export function createWorld(options: FakeSlackOptions): World {
     streams: new Map(),
     stopped: [],
     reactions: new Map(),
+    marks: new Map(),
     pings: [],
     origin: "",
     emit: () => {},
@@ -271,6 +280,9 @@ export function shownMessage(world: World, message: FakeMessage, metadata = fals
   const stream = world.streams.get(`${channel} ${message.ts}`);
   if (stream !== undefined)
     data["streaming_state"] = stream.end === undefined ? "in_progress" : "completed";
+  const marks = [...(world.marks.get(`${channel} ${message.ts}`) ?? [])];
+  if (marks.length > 0)
+    data["reactions"] = marks.map(([name, users]) => ({ name, users, count: users.length }));
   if (metadata && kept !== undefined) data["metadata"] = kept;
   const replies = world.messages.filter(
     (other) => other.channel === channel && other.thread_ts === message.ts && other !== message,

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from "vitest";
 import { isoUtc } from "../../../src/core/instant.ts";
 import { tokenCounter } from "../../../src/core/token-counters.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import { createCostPerDay } from "../../../src/tools/costs/cost-per-day.ts";
 import { ASKER } from "../../fakes/asker.ts";
 
 test("each day's tokens are everybody's and the asker's own, as the counters have them", async () => {
   const startedAt = Date.parse("2026-11-22T01:00:00Z");
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => startedAt });
+  const journal = openMemoryJournal({ now: () => startedAt });
   onTestFinished(() => journal.close());
   const book = async (counter: string, used: number) => {
     const set = await journal.reserve(counter, used, Infinity);
@@ -23,7 +23,7 @@ test("each day's tokens are everybody's and the asker's own, as the counters hav
   const context = { asker: { ...ASKER, startedAt } } as Parameters<typeof run>[1];
   const { text } = await run({ days: 7 }, context);
   expect(text.split("\n").slice(1)).toEqual([
-    "- 2026-11-22: 700 tokens of at most 1000, 200 of them for ana",
+    "- 2026-11-22: 700 tokens of at most 1,000, 200 of them for ana",
     "- 2026-11-21: 50 tokens, 0 of them for ana",
   ]);
 });

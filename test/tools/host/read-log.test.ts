@@ -71,7 +71,8 @@ describe("reading a log", () => {
   });
 
   it("finds the lines wherever the pieces end that it reads the file in", async () => {
-    const short = fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[\r\n]/g, "é"));
+    // Without what makes a secret of the word after it, as in "pw:".
+    const short = fc.string({ maxLength: 80 }).map((text) => text.replaceAll(/[\r\n:=]/g, "é"));
     const long = fc.integer({ min: 60_000, max: 65_000 }).map((length) => "x".repeat(length));
     const lines = fc.array(
       fc.oneof({ weight: 20, arbitrary: short }, { weight: 1, arbitrary: long }),

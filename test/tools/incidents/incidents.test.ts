@@ -1,75 +1,14 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { approvalPolicy } from "../../../src/config/policy.ts";
 import { decidePolicy } from "../../../src/approvals/policy.ts";
-import { readText } from "../../../src/commands/grammar.ts";
-import { encodeText } from "../../../src/security/sanitize.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
-import { createRedactor } from "../../../src/security/redaction.ts";
-import { createLedger } from "../../../src/incidents/ledger.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
-import { readArguments } from "../../../src/tools/arguments.ts";
-import { createDispatcher } from "../../../src/tools/dispatch.ts";
 import { createTools } from "../../../src/tools/registry.ts";
 import type { Asker } from "../../../src/tools/tool.ts";
-import { encoderOf } from "../../fakes/encoder.ts";
-import { idleContext, noWorld } from "../../fakes/tool-context.ts";
+import { idleContext } from "../../fakes/tool-context.ts";
+
+import { createStage, idIn } from "./stage.ts";
 
 const MINUTE = 60_000;
-const ID = /inc-\d{8}-[a-z2-7]{4}/;
-
-/** The tools as a worker runs them, over a store in memory; the clock starts on Friday 2026-11-20, 13:00 in Madrid. */
-async function createStage() {
-  const clock = { now: Date.parse("2026-11-20T12:00:00Z") };
-  const journal = await openSqliteJournal({ path: ":memory:", now: () => clock.now });
-  onTestFinished(() => journal.close());
-  const encode = (text: string) => encodeText(text, createRedactor([]));
-  const ledger = createLedger(journal, encode);
-  const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
-  const tools = await createTools({}, { ledger: () => ledger });
-  const dispatcher = createDispatcher({
-    host: "stage",
-    tools,
-    ...noWorld,
-    encoder: encoderOf(encode),
-  });
-  const { signal } = new AbortController();
-  let calls = 0;
-  const asker = (changes: Partial<Asker> = {}): Asker => ({
-    key: "test:thread",
-    call: `r${++calls}.t1`,
-    account: "test:ana",
-    person: "ana",
-    name: "Ana",
-    timezone: async () => "Europe/Madrid",
-    audience: async () => undefined,
-    tenants: async () => ["test"],
-    outside: async () => false,
-    link: "https://chat.example/C1/p1",
-    ...changes,
-  });
-  async function run(tool: string, args: JsonObject, from = asker()) {
-    const prepared = await dispatcher.prepare(tool, args, signal);
-    const options = { signal, startedAt: clock.now, keep: nowhere, artifact: nowhere, asker: from };
-    return dispatcher.run(tool, prepared.args, options);
-  }
-  /** What a person's command comes to, from its text to the text of the answer. */
-  async function say(text: string, changes: Partial<Asker> = {}): Promise<string> {
-    const reading = readText(text);
-    if (reading.kind !== "command" || reading.command.name !== "run") {
-      throw new Error(`${text} is no call: ${JSON.stringify(reading)}`);
-    }
-    const { command } = reading;
-    const tool = tools.find(({ name }) => name === command.tool);
-    if (tool === undefined) throw new Error(`no tool ${command.tool}`);
-    const read = readArguments(tool, command.args);
-    if (!read.ok) return read.problem;
-    const { outcome, text: said } = await run(tool.name, read.args, asker(changes));
-    return outcome === "ok" ? said : `${outcome}: ${said}`;
-  }
-  return { clock, ledger, dispatcher, tools, signal, asker, run, say };
-}
-
-const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
 
 describe("what a model wrote after it had read text from outside", () => {
   const UNVERIFIED = "written by a bot that may have read outside text; not verified";

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createBackoff } from "../../../src/core/backoff.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
+import type { Journal } from "../../../src/journal/journal.ts";
+import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import { createNetwork } from "../../../src/net/dial.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
 import { createToolForms, TEAM_MCP } from "../../../src/team/tool-forms.ts";
@@ -23,27 +24,24 @@ const ODD = [
   "@everyone \u001b[2J",
 ];
 
+/** What hangs is ended by the test's own limit. */
+const { signal } = new AbortController();
+
 interface Options {
   servers?: Record<string, object>;
   seeMs?: number;
-  journal?: Awaited<ReturnType<typeof openSqliteJournal>>;
+  journal?: Journal;
 }
 
-const newJournal = () => openSqliteJournal({ path: ":memory:" });
-
 /** A process of the program, as far as tools go. */
-async function start({ servers, journal: given, seeMs = 15_000 }: Options = {}) {
-  const journal = given ?? (await newJournal());
+async function start({ servers, journal: given, seeMs = 60_000 }: Options = {}) {
+  const journal = given ?? openMemoryJournal();
   const stopped = new AbortController();
   const forms = createToolForms(journal);
   const granted: Record<string, string> = Object.fromEntries(
     [...ALL, ...ODD].map((name) => [name, "read"]),
   );
-  const played = {
-    command: [process.execPath, PLAYED],
-    tools: { ...granted, wipe: "write" },
-    timeoutSeconds: 5,
-  };
+  const played = { command: [process.execPath, PLAYED], tools: { ...granted, wipe: "write" } };
   const named = Object.entries(servers ?? { played }).map(([name, each]) => [
     name,
     serverSettings.parse(each),
@@ -69,8 +67,7 @@ async function start({ servers, journal: given, seeMs = 15_000 }: Options = {}) 
     encoder: createEncoder([{ name: "TOKEN", value: "value-of-TOKEN" }]),
   });
   const images: Uint8Array[] = [];
-  const run = async (tool: string, asked: JsonObject = {}, ms = 5_000) => {
-    const signal = AbortSignal.timeout(ms);
+  const run = async (tool: string, asked: JsonObject = {}) => {
     const { args } = await dispatcher.prepare(tool, asked, signal);
     return dispatcher.run(tool, args, {
       signal,
@@ -100,7 +97,7 @@ async function started(options: Options = {}) {
 }
 
 async function ownJournal() {
-  const journal = await newJournal();
+  const journal = openMemoryJournal();
   onTestFinished(() => journal.close());
   return journal;
 }
@@ -187,7 +184,6 @@ describe("a server that is a program", () => {
 
   test("a change is shown with the server, its own word for it, and that there is no preview", async () => {
     const { dispatcher } = shared;
-    const signal = AbortSignal.timeout(5_000);
     const prepared = await dispatcher.prepare("played_wipe", {}, signal);
     expect(prepared).toMatchObject({ effect: "write", host: "here" });
     const { lines } = await dispatcher.preview(prepared, signal);
@@ -210,26 +206,20 @@ describe("a server that is a program", () => {
     ["answers with too much", "huge", "error", /more than 8 MiB in one message/],
     ["asks back for ever", "nag", "error", /asked for more than 100 things/],
     ["answers no result", "junk", "error", /longer than 2 s/],
-  ])(
-    "that %s costs this call, and the next one works",
-    async (_, tool, outcome, said) => {
-      const { run } = await started({
-        servers: {
-          played: {
-            command: [process.execPath, PLAYED],
-            tools: { [tool]: "read", say: "read" },
-            timeoutSeconds: tool === "junk" ? 2 : 15,
-          },
+  ])("that %s costs this call, and the next one works", async (_, tool, outcome, said) => {
+    const { run } = await started({
+      servers: {
+        played: {
+          command: [process.execPath, PLAYED],
+          tools: { [tool]: "read", say: "read" },
+          ...(tool === "junk" && { timeoutSeconds: 2 }),
         },
-      });
-      const ended = await run(`played_${tool}`, {}, 20_000);
-      expect(ended).toMatchObject({ outcome, text: expect.stringMatching(said) });
-      await expect
-        .poll(async () => (await run("played_say", { words: "a" })).outcome, { timeout: 8_000 })
-        .toBe("ok");
-    },
-    20_000,
-  );
+      },
+    });
+    const ended = await run(`played_${tool}`);
+    expect(ended).toMatchObject({ outcome, text: expect.stringMatching(said) });
+    await expect.poll(async () => (await run("played_say", { words: "a" })).outcome).toBe("ok");
+  });
 
   test("a change whose server dies may have happened", async () => {
     const { run } = await started({
@@ -266,10 +256,10 @@ describe("a server that is a program", () => {
 
 async function served(answers?: Parameters<typeof serveWeb>[0]) {
   const { methods: asked, ended, url } = await serveWeb(answers);
-  const use = (effect: string, more: object = {}) =>
+  const use = (effect: string, more: object = {}, options: Options = {}) =>
     started({
-      seeMs: 1_000,
-      servers: { web: { url, token: "TOKEN", tools: { go: effect }, timeoutSeconds: 1, ...more } },
+      ...options,
+      servers: { web: { url, token: "TOKEN", tools: { go: effect }, ...more } },
     });
   return { asked, ended, use };
 }
@@ -311,7 +301,7 @@ describe("a server over HTTP", () => {
           .end(JSON.stringify(message));
       },
     });
-    const { refresh, tools, live, run } = await use("read");
+    const { refresh, tools, live, run } = await use("read", {}, { seeMs: 1_000 });
     expect(live.problems).toEqual([expect.stringMatching(/^web: go cannot be offered/)]);
     expect(await refresh()).toBe(false);
     isAway = false;
@@ -330,7 +320,7 @@ describe("a server over HTTP", () => {
           response.write(`data: {"jsonrpc":"2.0","id":"p${id}","method":"ping"}\n\n`);
       },
     });
-    const { run } = await use("read", { timeoutSeconds: 5 });
+    const { run } = await use("read");
     expect((await run("web_go")).text).toContain("more than 100 things");
     expect(asked.length).toBeLessThan(130);
   });
@@ -351,7 +341,7 @@ describe("a server over HTTP", () => {
     expect(asked.filter((method) => method === "initialize")).toHaveLength(2);
   });
 
-  test.each<[string, (response: ServerResponse) => void]>([
+  test.each<[string, (response: ServerResponse) => void, object?]>([
     [
       "breaks off",
       (response) =>
@@ -360,7 +350,7 @@ describe("a server over HTTP", () => {
           .write("data: {", () => response.destroy()),
     ],
     ["answers 500", (response) => void response.writeHead(500).end()],
-    ["never answers", () => {}],
+    ["never answers", () => {}, { timeoutSeconds: 1 }],
     [
       "goes on for ever",
       (response) => {
@@ -373,10 +363,10 @@ describe("a server over HTTP", () => {
         more();
       },
     ],
-  ])("that %s leaves open whether a change happened, and fails a read", async (_, answer) => {
+  ])("that %s leaves open whether a change happened, and fails a read", async (_, answer, more) => {
     const { use } = await served({ "tools/call": answer });
-    expect(await (await use("write")).run("web_go")).toMatchObject({ outcome: "unknown" });
-    expect(await (await use("read")).run("web_go")).toMatchObject({ outcome: "error" });
+    expect(await (await use("write", more)).run("web_go")).toMatchObject({ outcome: "unknown" });
+    expect(await (await use("read", more)).run("web_go")).toMatchObject({ outcome: "error" });
   });
 });
 
@@ -390,7 +380,6 @@ describe("a tool that its server changed", () => {
       "changed its tool wipe since it was accepted",
     );
 
-    const signal = AbortSignal.timeout(5_000);
     const asked = await one.dispatcher.prepare(
       "mcp_accept",
       { server: "played", tool: "wipe" },

@@ -5,7 +5,7 @@ import { pagerduty } from "../../../src/tools/pagerduty/integration.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { type FakePagerduty, servePagerduty } from "../../fakes/pagerduty.ts";
-import { type Calling, run } from "../calling.ts";
+import { type Calling, prepare, run } from "../calling.ts";
 import { bearsHostileServers } from "../hostile.ts";
 import { listenHttp } from "../network/servers.ts";
 import { writing } from "../writing.ts";
@@ -278,6 +278,92 @@ describe("opening an incident", () => {
     const { run: carryOut, verify } = await write("open", OPEN);
     await expect(carryOut()).rejects.toMatchObject({ code: "ABORTED" });
     expect(await verify()).toMatchObject({ verdict: "done" });
+  });
+});
+
+describe("paging for an action that waits", () => {
+  const REQUEST = { key: "watchkeeper-1", title: "a1 waits for approval", details: "one\ntwo" };
+  const MAIL = { service: "mail" };
+  const FROM = { from: "bot@example.com" };
+
+  async function pagerAt(more: object = FROM) {
+    const { tool, ctx } = prepare(await tools(more), "pagerduty_open", {
+      service: "mail",
+      title: "unused",
+    });
+    const { pager } = tool;
+    if (pager === undefined) throw new Error("it pages nobody");
+    return {
+      whyNot: pager.whyNot,
+      open: async (to = MAIL) => pager.open({ ...REQUEST, to }, ctx),
+      close: async (why = "bob approved a1.") =>
+        pager.close({ to: MAIL, key: REQUEST.key, why }, ctx),
+      examine: async (to = MAIL) => pager.examine(to, ctx),
+    };
+  }
+
+  const opened = () => fake.incidents.filter((each) => each["incident_key"] === REQUEST.key);
+
+  test("opens one incident of high urgency, however often it is asked, and resolves it once with the reason", async () => {
+    const { open, close } = await pagerAt();
+    const there = "PNEWONE (https://shop.pagerduty.com/incidents/PNEWONE)";
+    expect(await open()).toBe(there);
+    expect(await open()).toBe(there);
+    expect(opened()).toMatchObject([
+      { title: "a1 waits for approval", urgency: "high", body: { details: "one\ntwo" } },
+    ]);
+    expect(fake.writes).toMatchObject([{ method: "POST", from: "bot@example.com" }]);
+    await close();
+    await close();
+    expect(opened()).toMatchObject([{ status: "resolved", resolution: "bob approved a1." }]);
+    expect(fake.writes).toHaveLength(2);
+    // One that somebody resolved meanwhile is not opened once more.
+    expect(await open()).toBe(there);
+  });
+
+  test("finds what a lost answer had opened, and what another process opened at the same time", async () => {
+    const { open, close } = await pagerAt();
+    await close();
+    expect(fake.writes).toEqual([]);
+    fake.failing = 502;
+    await expect(open()).rejects.toMatchObject({ code: "ABORTED" });
+    delete fake.failing;
+    expect(await open()).toMatch(/^PNEWONE/);
+    fake.incidents = [];
+    fake.hidden = 2;
+    const both = await Promise.all([open(), open()]);
+    expect(both).toEqual([expect.stringMatching(/^PNEWONE/), expect.stringMatching(/^PNEWONE/)]);
+    expect(opened()).toHaveLength(1);
+  });
+
+  test.each([
+    ["a service that is not there", () => undefined, { service: "Mial" }, /Did you mean Mail\?/],
+    [
+      "a service that is disabled",
+      () => void (fake.services = [{ id: "PSVC1", name: "Mail", status: "disabled" }]),
+      MAIL,
+      /^"mail" is disabled in PagerDuty: nobody would be paged\.$/,
+    ],
+    ["a key that only reads", () => void (fake.readOnly = true), MAIL, /refused with 403/],
+    ["a user that is gone", () => void (fake.users = []), MAIL, /Requester User Not Found/],
+    ["a key that ended", () => void (fake.token = "another"), MAIL, /refused with 401/],
+  ])("is refused for %s, and doctor says so before", async (_, spoil, to, why) => {
+    const { open, examine } = await pagerAt();
+    expect(await examine()).toBe("approval rules may page Mail: now Ana (Shop)");
+    spoil();
+    await expect(examine(to)).rejects.toThrow(why);
+    const failed = await open(to).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ message: expect.stringMatching(why), retryAfterMs: undefined });
+    expect(fake.incidents).toHaveLength(3);
+  });
+
+  test("waits as long as PagerDuty asks; without a user or for an unknown account a start is refused", async () => {
+    const { open, whyNot } = await pagerAt();
+    fake.limited = true;
+    await expect(open()).rejects.toMatchObject({ retryAfterMs: 40_000 });
+    expect(whyNot(MAIL)).toBeUndefined();
+    expect(whyNot({ ...MAIL, instance: "eu" })).toMatch(/^"eu" is no account of PagerDuty/);
+    expect((await pagerAt({})).whyNot(MAIL)).toMatch(/PAGERDUTY_FROM/);
   });
 });
 

@@ -1,13 +1,11 @@
 import { type Destination, destinations, whyAsk } from "../../../approvals/egress.ts";
-import { noteHeard, type Heard, isOutsideHeard, nothingHeard } from "../../../approvals/heard.ts";
+import { type Heard, isOutsideHeard } from "../../../approvals/heard.ts";
 import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
 import type { Effect } from "../../../core/entry.ts";
 import { isAgent } from "../../../core/people.ts";
-import { inPages } from "../../../core/pages.ts";
 import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
 import { peopleAround } from "../places.ts";
 
@@ -20,7 +18,7 @@ export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<b
   const { modelRun, started } = ctx.thread.runs.get(run) ?? {};
   const seen = started?.repeats === undefined ? modelRun?.last?.seen : started.seq;
   if (seen === undefined) return false;
-  const heard = await heardOf(ctx);
+  const { heard } = ctx.state;
   const members = await membersAmong(ctx, heard);
   const { dispatcher } = ctx.parts;
   return isOutsideHeard(heard, seen, {
@@ -78,7 +76,7 @@ const OWN_WORDS = "I've read text from outside, and other threads read what I wr
 const asking = (why: string): Ask => plainAsk({ why, requesterMayApprove: true });
 
 async function writtenByMembers(ctx: ThreadContext): Promise<Places[]> {
-  const heard = await heardOf(ctx);
+  const { heard } = ctx.state;
   const members = await membersAmong(ctx, heard);
   return [...heard.places].flatMap(([account, places]) => (members.has(account) ? [places] : []));
 }
@@ -94,14 +92,4 @@ async function membersAmong(ctx: ThreadContext, { authors }: Heard): Promise<Rea
     accounts.map((account) => membership(account, key).catch(() => "unknown")),
   );
   return new Set(accounts.filter((_, index) => memberships[index] === "member"));
-}
-
-/** Reads the whole journal the first time, then only what is new. */
-async function heardOf(ctx: ThreadContext): Promise<Heard> {
-  const heard = (ctx.heardFrom ??= nothingHeard());
-  if (heard.last >= ctx.thread.last) return heard;
-  const entries = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, heard.last));
-  for await (const page of inPages(entries))
-    for (const entry of page) if (entry.kind !== "newer") noteHeard(heard, entry);
-  return heard;
 }

@@ -74,6 +74,7 @@ export async function decideByRules(
   const decision = decidePolicy(policy, {
     ...call,
     held: access.kind === "ask",
+    byOthers: tool?.byOthers,
     args: wanted.args,
     kinds: tool?.kinds,
     meant: await dispatcher.meant(wanted.tool, wanted.args),

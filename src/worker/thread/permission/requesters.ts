@@ -2,6 +2,7 @@ import type { ModelRun } from "../../../thread/model-run.ts";
 import type { Telling } from "../../../agent/transcript.ts";
 import { groupsIn } from "../../../approvals/access.ts";
 import type { ThreadPeople } from "../../../approvals/eligibility.ts";
+import { transportOf } from "../../../core/journal-key.ts";
 import { isAgent } from "../../../core/people.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import type { Run } from "../../../thread/state.ts";
@@ -115,6 +116,5 @@ async function groupsOf(
 
 /** Nobody is in another platform's groups, and that one may be away. */
 function groupsFor(account: string, groups: ReadonlySet<string>): ReadonlySet<string> {
-  const platform = (reference: string) => reference.slice(0, reference.indexOf(":"));
-  return new Set([...groups].filter((group) => platform(group) === platform(account)));
+  return new Set([...groups].filter((group) => transportOf(group) === transportOf(account)));
 }

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { constants } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/*
+ * Starts the program: by a Node that can run it, from what `npm run build` made, or else from the sources. In JavaScript, as an
+ * old Node reads it first.
+ */
+
+/** It runs TypeScript as it is, and has node:sqlite without a flag. */
+const OLDEST_NODE = 24;
+const FOLDER = fileURLToPath(new URL("..", import.meta.url));
+const BUILT = join(FOLDER, "dist/main.js");
+const SOURCES = join(FOLDER, "src");
+const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+
+/** The Node that was installed with the program on Linux. */
+function ownNode() {
+  const { resolve } = nodeModule.createRequire(import.meta.url);
+  try {
+    return resolve(`node-${process.platform}-${process.arch}/bin/node`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs this again in its own process, and ends as that does. */
+function startWith(/** @type {string} */ node) {
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const child = spawn(node, args, { stdio: "inherit" });
+  // A terminal sends its own to both.
+  const isSentTwice = process.stdin.isTTY;
+  for (const signal of SIGNALS)
+    process.on(signal, () => (signal === "SIGTERM" || !isSentTwice) && child.kill(signal));
+  child.on("error", ({ message }) => {
+    process.stderr.write(`${node} could not be started (${message}).\n`);
+    process.exitCode = 1;
+  });
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? 128 + (signal === null ? 1 : constants.signals[signal]);
+  });
+}
+
+/** Whether there is a build that is no older than what it was made from. A package holds no sources. */
+function isBuilt() {
+  const built = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs;
+  if (built === undefined || !existsSync(SOURCES)) return built !== undefined;
+  const made = readdirSync(SOURCES, { recursive: true }).map((name) => join(SOURCES, String(name)));
+  const from = [...made, SOURCES, join(FOLDER, "package.json"), join(FOLDER, "package-lock.json")];
+  return from.every((name) => statSync(name).mtimeMs <= built);
+}
+
+if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
+  nodeModule.enableCompileCache(join(process.env["DATA_DIR"] || "data", "cache"));
+  await import(isBuilt() ? BUILT : join(SOURCES, "main.ts"));
+} else {
+  const node = ownNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `Node ${process.versions.node} is too old, ${OLDEST_NODE} is needed. On Linux it comes with the program; elsewhere install it.\n`,
+    );
+    process.exitCode = 2;
+  } else startWith(node);
+}

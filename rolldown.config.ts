@@ -1,0 +1,38 @@
+import { dirname, resolve } from "node:path";
+import { defineConfig, type Plugin } from "rolldown";
+
+/** `npm run build`: the program and the libraries that it uses as few files, which start in less than half the time. */
+
+/** A file that a thread runs, as the sources name it. */
+const THREAD = /new URL\("(?<file>[^"]+\.ts)", import\.meta\.url\)/g;
+
+/** Builds what threads run, too. */
+const threads: Plugin = {
+  name: "threads",
+  transform: {
+    filter: { code: THREAD },
+    handler(code, id) {
+      return code.replaceAll(THREAD, (_, file: string) => {
+        const thread = this.emitFile({ type: "chunk", id: resolve(dirname(id), file) });
+        return `new URL(import.meta.ROLLUP_FILE_URL_${thread})`;
+      });
+    },
+  },
+};
+
+export default defineConfig({
+  input: "src/main.ts",
+  platform: "node",
+  // A library's own choice, which it tries and goes without.
+  external: ["zlib-sync"],
+  // discord.js has one for its shards, which are not used here.
+  checks: { eval: false },
+  logLevel: "warn",
+  plugins: [threads],
+  output: {
+    dir: "dist",
+    cleanDir: true,
+    // Names stay, so that a stack says where it was.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  },
+});

@@ -1,0 +1,199 @@
+import type { Usage } from "../core/block.ts";
+import type {
+  ArtifactRef,
+  Effect,
+  JsonObject,
+  Outcome,
+  Preview,
+  ResultImage,
+  Severity,
+} from "../core/entry.ts";
+import type { Finding, Gap } from "../core/finding.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+
+/** Where an action stands. `approved` lasts only until it starts. */
+export type ActionPhase =
+  | "open"
+  | "approved"
+  | "running"
+  | "done"
+  | "denied"
+  | "expired"
+  | "cancelled"
+  | "void"
+  | "unknown"
+  | "failed";
+
+/** Everything a card shows. Rendered by code from the journal; nothing in it comes from a model but `reason`. */
+export interface ActionCard {
+  key: JournalKey;
+  action: string;
+  revision: number;
+  tool: string;
+  effect: Effect;
+  /** The machine that it acts on; undefined: it does not matter where it is run. */
+  host: string | undefined;
+  /** The exact arguments that will be executed. */
+  args: JsonObject;
+  /** The canonical form (RFC 8785) of those that were asked for. */
+  canonical: string;
+  /** The same of those that the program filled in; with the others they are what the digest is over. */
+  filled?: string | undefined;
+  digest: string;
+  /** A requester's or model's words; unverified. */
+  reason: string | undefined;
+  preview: Preview;
+  phase: ActionPhase;
+  approvers: string;
+  /** The accounts of everybody who may approve, where the line above names groups. */
+  listed?: readonly string[];
+  /** The accounts and groups whose decision is asked: its message mentions them. */
+  mentions?: readonly string[];
+  quorum: number;
+  votes: { name: string; approve: boolean; reason: string | undefined }[];
+  expiresAt: number;
+  /** Who or what ended it and how, once it has ended. */
+  ending: string | undefined;
+  /** What has to be typed to approve it. */
+  confirm?: string | undefined;
+  /** Some may run it without the others' approvals, for a written reason. */
+  breakable?: boolean | undefined;
+  /** What its approval may grant besides: the very same, so often and for so long; the digest's beginning names both. */
+  offer?: { uses: number; minutes: number; digest: string } | undefined;
+  /** The grant that carries it instead of an approval: of which action, and by whom. */
+  granted?: { action: string; by: string } | undefined;
+  /** What it granted: how much of it was used, and whether more may be. */
+  grant?: { words: string; isLeft: boolean } | undefined;
+  /** When the last vote came, ms since 1970. */
+  decidedAt?: number | undefined;
+  /** Too long to be read on a card: it was shown whole to whoever approves it. */
+  mustOpen?: boolean | undefined;
+  /** Who has had its edit form open for at most 2 min. */
+  editing?: string | undefined;
+  /** What was seen when it was looked at again afterwards. */
+  verified?: "done" | "not done" | "unknown" | undefined;
+  /** Of what expired: whether the same can be asked for once more, or who did. */
+  repeat?: { state: "offered" } | { state: "asked"; by: string } | undefined;
+  /** The action that it takes back. */
+  undoes?: string | undefined;
+  /** Of what is done and can be taken back: whether that is offered, who asked for it, or which action or call did it. */
+  undo?: { state: "offered" } | { state: "asked" | "undone" | "unknown"; by: string } | undefined;
+}
+
+/** Everything that an incident's card shows, from the journal of the thread that it was opened in. */
+export interface IncidentCard {
+  id: string;
+  title: string;
+  severity: Severity | undefined;
+  status: "open" | "resolved";
+  services: readonly string[];
+  impact: string | undefined;
+  cause: string | undefined;
+  /** Ms since 1970. */
+  startedAt: number;
+  resolvedAt: number | undefined;
+  /** Who opened it. */
+  by: string;
+  /** The newest that was said of it, oldest first. */
+  timeline: readonly { at: number; by: string; text: string; link?: string }[];
+}
+
+export interface CallResult {
+  call: string;
+  tool: string;
+  args: JsonObject;
+  /** What it did, as people say it. */
+  doing?: string;
+  /** Nobody typed it with these arguments: a button did, or a form. */
+  isPressed?: true;
+  outcome: Outcome;
+  text: string;
+  artifacts: ArtifactRef[];
+  findings: readonly Finding[];
+  /** What it could not see. */
+  gaps: readonly Gap[];
+  images?: readonly ResultImage[];
+  ms: number | undefined;
+  /** The action by whose name it can be taken back. */
+  undo?: string;
+}
+
+/** A model's requests and their tokens, and for how long it and its tools worked; people's time is not in it. */
+interface Spent {
+  steps: number;
+  usage: Usage;
+  workMs: number;
+}
+
+/** What the program says itself, and what can be pressed below it. */
+export interface Notice {
+  kind: "notice";
+  text: string;
+  /** An action or call whose unknown outcome can be settled from here. */
+  settles: string | undefined;
+  /** A question that waits: answered by a click on a choice, or in words by who was asked. */
+  asks: { call: string; choices: string[] } | undefined;
+  /** Open actions that can be withdrawn from here. */
+  holds: string[];
+  /** Open actions that the person can approve from here. */
+  approves?: ActionCard[];
+  /** The open action that can be withdrawn from here by somebody who did not ask for it, for everyone. */
+  confirms?: string;
+  /** The accounts and groups that are notified of it, where the platform can mention them. */
+  mentions?: readonly string[];
+}
+
+export type Outgoing =
+  | {
+      kind: "answer";
+      run: string;
+      /** `wrapped_up`: a limit was reached; the text offers to go on. */
+      status: "completed" | "failed" | "cancelled" | "wrapped_up";
+      /** A model's answer is Markdown. It refers to the results as `[T3]`: the one whose call ends in `.t3`. */
+      text: string | undefined;
+      results: CallResult[];
+      /** What was read of what stood above the question. */
+      above?: { read: number; isMore: boolean; isOlder: boolean; why?: string };
+      /** A model's run: the text is the answer and the results are its evidence. */
+      isModelRun: boolean;
+      /** Its cards say how it ended, or whoever asked took the question back: no message is left to post. */
+      isMoot?: true;
+      spent?: Spent;
+      /** It can be pressed below it that the bot speaks only when mentioned, or always again. */
+      offer?: "quiet" | "listen" | undefined;
+      /** Addresses of the text that may be clicked. */
+      links?: readonly string[];
+    }
+  | Notice;
+
+export type Answer = Extract<Outgoing, { kind: "answer" }>;
+
+/** What a person wrote in another place of the thread. */
+export interface Quoted {
+  name: string;
+  /** Where they wrote it: `Slack`. */
+  platform: string;
+  text: string;
+  /** The names of what came with it. */
+  files: readonly string[];
+}
+
+export interface CallOutput {
+  result: CallResult;
+  /** The whole text; secrets are removed. */
+  text: string;
+}
+
+/** What a private message lets its reader press, and the answer that its words introduce: whole, since nothing there opens more. */
+export type Offer = Partial<Pick<Notice, "holds" | "approves" | "confirms">> & { answer?: Answer };
+
+/** Disposable: what is being worked on right now. May be dropped. */
+export type Progress =
+  /** A model is asked for the run's `step`-th time. */
+  | { kind: "thinking"; run: string; step: number }
+  /** People are asked to decide or to answer; until then nothing goes on by itself. */
+  | { kind: "waiting"; run: string }
+  /** What a model has written so far, whole; the answer replaces it. Empty: nothing of it stands. */
+  | { kind: "draft"; run: string; text: string }
+  | { kind: "tool_started"; call: string; tool: string; args: JsonObject; doing?: string }
+  | { kind: "tool_finished"; call: string; tool: string; outcome: Outcome; ms: number | undefined };

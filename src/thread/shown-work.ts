@@ -1,0 +1,44 @@
+import { summaryDueAt } from "./digest.ts";
+import { type Run, isUndecided, type Thread } from "./state.ts";
+import type { Scenery } from "./machines.ts";
+
+/** When a view is owed a sign of work under way, and a summary of a thread that has been quiet. */
+
+export interface Showing extends Scenery {
+  /** A run that has been at work for as long gets a message that shows its progress. Undefined: no view here has such. */
+  showAfterMs: number | undefined;
+  /** A long thread that has been quiet for so long is summed up. Undefined: no view here shows summaries. */
+  sumAfterMs?: number | undefined;
+}
+
+/** Runs at work whose progress has no message yet. What waits for people is shown by its card or question. */
+export function unshown(
+  thread: Thread,
+  { showAfterMs, draining }: Showing,
+): { view: string; run: Run; at: number }[] {
+  if (showAfterMs === undefined || draining || thread.parked) return [];
+  return thread.views.flatMap((view) =>
+    [...thread.going]
+      .filter((run) => !run.progressMessages.has(view) && run.aside === undefined && isAtWork(run))
+      .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
+  );
+}
+
+/** An ornament: while anything is at work it waits. */
+export function unsummed(thread: Thread, { sumAfterMs }: Showing): { view: string; at: number }[] {
+  if (sumAfterMs === undefined || [...thread.going].some(isAtWork)) return [];
+  return thread.views.flatMap((view) => {
+    const at = summaryDueAt(thread.digest, view, sumAfterMs);
+    return at === undefined ? [] : [{ view, at }];
+  });
+}
+
+function isAtWork(run: Run): boolean {
+  const { open, modelRun } = run;
+  if (isUndecided(run)) return false;
+  if (open.size === 0) return modelRun !== undefined;
+  return [...open.values()].some(
+    ({ action, asked, started }) =>
+      started !== undefined || (action === undefined && asked === undefined),
+  );
+}
