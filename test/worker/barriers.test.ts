@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import type { View } from "../../src/adapters/view.ts";
 import { readText } from "../../src/commands/grammar.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import type { Sync } from "../../src/journal/sqlite/flush.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { createInbox } from "../../src/worker/thread/inbox.ts";
 import { createChat } from "../fakes/chat.ts";
@@ -15,18 +19,20 @@ import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fa
 
 const ACTOR = { account: "test:ana", name: "ana" };
 
-/** Everything but the platform on a real file, whose flushes are counted. */
-async function counted(options: StageOptions) {
+async function openFile(sync: Sync): Promise<Journal> {
   const folder = mkdtempSync(join(tmpdir(), "wk-barriers-"));
-  let flushes = 0;
-  const journal = await openSqliteJournal({
-    path: join(folder, "watchkeeper.db"),
-    sync: async () => void (flushes += 1),
-  });
+  const journal = await openSqliteJournal({ path: join(folder, "watchkeeper.db"), sync });
   onTestFinished(async () => {
     await journal.close();
     rmSync(folder, { recursive: true });
   });
+  return journal;
+}
+
+/** Everything but the platform on a real file, whose flushes are counted. */
+async function counted(options: StageOptions) {
+  let flushes = 0;
+  const journal = await openFile(async () => void (flushes += 1));
   const stage = await createStage({ ...options, journal, showAfterMs: 60_000 });
   const inbox = inboxOf(stage);
   return {
@@ -81,6 +87,50 @@ test("a click is flushed before it is acknowledged; a write before it begins, wh
   expect(stage.chat.answers()).toHaveLength(1);
   // The vote on the card, the start, the outcome, and the answer at the end.
   expect(stage.flushes()).toBeLessThanOrEqual(5);
+});
+
+/** A file on a disk that ends a flush when all others have got as far as they can without it, so that counts say nothing of speed. */
+async function onSlowestDisk() {
+  let [flushes, asked, inFlight] = [0, 0, 0];
+  async function othersWait(): Promise<void> {
+    for (let [turns, seen] = [0, asked]; turns < 20; turns += 1) {
+      await turnOfLoop();
+      if (asked !== seen || inFlight > 0) [turns, seen] = [0, asked];
+    }
+  }
+  const file = await openFile(async () => {
+    flushes += 1;
+    await othersWait();
+  });
+  const journal = new Proxy(file, {
+    get(target, verb: keyof Journal) {
+      const work: unknown = target[verb];
+      if (typeof work !== "function" || verb === "flush") return work;
+      return (...given: unknown[]) => {
+        asked += 1;
+        const reply: unknown = Reflect.apply(work, target, given);
+        if (!(reply instanceof Promise)) return reply;
+        inFlight += 1;
+        return reply.finally(() => (inFlight -= 1));
+      };
+    },
+  });
+  return { journal, flushes: () => flushes };
+}
+
+test("a burst of mentions shares its flushes: fewer than one for ten on a slow disk", async () => {
+  const { journal, flushes } = await onSlowestDisk();
+  const keys = Array.from({ length: 100 }, (_, i): JournalKey => `test:burst${i}`);
+  const model = scriptedModel(keys.map(() => ({ text: "All is well." })));
+  const stage = await createStage({ journal, model, showAfterMs: 60_000 });
+  const { post } = inboxOf(stage);
+  await Promise.all(
+    keys.map((key) => post(key, "msg:1", { kind: "text", actor: ACTOR, text: "is all well?" })),
+  );
+  expect(flushes()).toBeLessThanOrEqual(2);
+  await Promise.all(keys.map((key) => stage.worker.work(key)));
+  expect(stage.chat.answers()).toHaveLength(keys.length);
+  expect(flushes()).toBeLessThanOrEqual(keys.length / 10);
 });
 
 /** A stage whose machine may die at any moment: `left` is what would be there then. */
