@@ -273,12 +273,21 @@ function checkEffectsHaveCalls(calls: CallEvidence[], { lines }: Evidence): stri
   return strays.map(({ name, what }) => `${name}: ${what} seen, and no call has this name`);
 }
 
+/** A read is written down when it has ended, so a Stop may stand before its start; its run's end may not be before it begins. */
+function checkBegun({ call, run, tool, sights }: CallEvidence, evidence: Evidence): string[] {
+  if (QUORUM[tool] === undefined) return [`${call} (${tool}) was started against policy`];
+  const over = entriesOf(evidence, "run_ended").find((ended) => ended.run === run);
+  const late = sights.some(({ what, last }) => what === "begin" && over && over.seq <= last);
+  return late ? [`${call} was begun after its run had ended`] : [];
+}
+
 /** 2, 3, 4: before a start stand the approvals it needs, and no deny, Stop or expiry. */
 function checkPermission(call: CallEvidence, evidence: Evidence): string[] {
   const [start] = call.started;
   if (start === undefined) return [];
   const { call: id, tool, since, request, proposed } = call;
   const quorum = QUORUM[tool];
+  if (start.effect === "read" && start.action === undefined) return checkBegun(call, evidence);
   const wrong: string[] = [];
   const between = (entry: { seq: number }) => entry.seq > since && entry.seq < start.seq;
   if (start.seq < request.seq) wrong.push(`${id} was started before it was asked for`);

@@ -61,7 +61,7 @@ export interface File extends ReadableFile {
   sql: Writes;
 }
 
-export function rowOf({ sql }: ReadableFile, key: JournalKey): JournalRow | undefined {
+function rowOf({ sql }: ReadableFile, key: JournalKey): JournalRow | undefined {
   return sql.row.get(key) as JournalRow | undefined;
 }
 

@@ -99,10 +99,13 @@ export async function read(
   signal: AbortSignal,
 ): Promise<Conclusion> {
   if (signal.aborted || ctx.over || ctx.draining || !(await ensureLive(ctx))) return async () => {};
-  const noted = setTimeout(() => {
-    const begun = { do: "read", call, prepared, facts: undefined } as const;
-    concludeSoon(ctx, () => conclude(ctx, begun));
-  }, LONG_READ_MS);
+  const begun = { do: "read", call, prepared, facts: undefined } as const;
+  const note = () => {
+    if (!ctx.draining) concludeSoon(ctx, () => conclude(ctx, begun));
+  };
+  const noted = setTimeout(note, LONG_READ_MS);
+  // What a Stop cut had begun, which its run's last word counts.
+  signal.addEventListener("abort", note);
   try {
     const facts = await callTool(ctx, call, prepared, signal);
     return async () => {
@@ -111,6 +114,7 @@ export async function read(
     };
   } finally {
     clearTimeout(noted);
+    signal.removeEventListener("abort", note);
   }
 }
 

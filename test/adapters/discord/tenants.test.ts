@@ -26,7 +26,7 @@ function addLair({ discord }: Bot): Lair {
   return { guild, mallory, lair: discord.addChannel(guild, { name: "lair" }) };
 }
 
-const journals = async ({ parts }: Bot) => parts.queries.threads("discord");
+const journals = ({ parts }: Bot) => parts.queries.recent("discord", 0);
 const logged = ({ log }: Bot, text: string) => log.filter(({ msg }) => String(msg).includes(text));
 
 describe("which servers are served", () => {
