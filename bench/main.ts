@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Figure } from "./journal.ts";
 
 /**
- * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's. `npm run bench -- core [name …]`: our
- * agent core beside others'. `peer <name>` is what that starts. `chat`: the chat path beside bolt's, and its trials. Peers
+ * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- own start …`: those of
+ * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>` is what that starts. `chat`: the chat path beside bolt's, and its trials. Peers
  * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
  */
 const [what, ...names] = process.argv.slice(2);
@@ -26,7 +26,7 @@ if (what === "peer") {
   if (what === "core") {
     const { printComparison } = await import("./core.ts");
     await printComparison(names);
-  } else await printOwn();
+  } else await printOwn(names);
 }
 
 function installPeers(): void {
@@ -42,20 +42,27 @@ function installPeers(): void {
   });
 }
 
-async function printOwn(): Promise<void> {
+async function printOwn(wanted: readonly string[]): Promise<void> {
   const { appendFigures, bytesFigure, resumeFigure } = await import("./journal.ts");
   const { startFigures } = await import("./start.ts");
   const { votesFigure } = await import("./votes.ts");
-  const parts: (() => Promise<Figure | Figure[]>)[] = [
-    () => appendFigures("memory"),
-    () => appendFigures("file"),
-    bytesFigure,
-    () => resumeFigure("memory", "0.3 ms"),
-    () => resumeFigure("file", "3 ms"),
-    votesFigure,
-    startFigures,
-  ];
-  for (const part of parts) print([await part()].flat());
+  const parts: Record<string, () => Promise<Figure | Figure[]>> = {
+    append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
+    bytes: bytesFigure,
+    resume: async () => [
+      await resumeFigure("memory", "0.3 ms"),
+      await resumeFigure("file", "3 ms"),
+    ],
+    votes: votesFigure,
+    start: startFigures,
+  };
+  const named = wanted.length === 0 ? Object.keys(parts) : wanted;
+  for (const name of named) {
+    const part = parts[name];
+    if (part === undefined)
+      throw new Error(`no part is called ${name}: ${Object.keys(parts).join(", ")}`);
+    print([await part()].flat());
+  }
 }
 
 function print(figures: readonly Figure[]): void {

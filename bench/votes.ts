@@ -1,3 +1,4 @@
+import { openMemoryJournal } from "../test/fakes/memory-journal.ts";
 import { createStage, fakeTool, KEY } from "../test/fakes/stage.ts";
 import type { Figure } from "./journal.ts";
 
@@ -14,8 +15,9 @@ export async function votesFigure(): Promise<Figure> {
   for (let round = 0; round < 200; round++) {
     const act = fakeTool({ name: "act", effect: "write" });
     const chat = createChat({ standings: people });
-    const stage = await createStage({ tools: [act], chat });
-    const other = await createStage({ tools: [act], chat, journal: stage.journal });
+    const journal = openMemoryJournal();
+    const stage = await createStage({ tools: [act], chat, journal });
+    const other = await createStage({ tools: [act], chat, journal });
     await stage.say("run act name=web", "test:p0");
     await stage.settle();
     await Promise.all(
@@ -28,7 +30,7 @@ export async function votesFigure(): Promise<Figure> {
     if (act.runs.length === 1) once++;
     else if (act.runs.length === 0) never++;
     else more++;
-    await stage.journal.close();
+    await journal.close();
   }
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   const value = `once ${once}, never ${never}, more than once ${more} (${seconds} s)`;
