@@ -45,13 +45,24 @@ function startWith(/** @type {string} */ node) {
   });
 }
 
+/** The newest change in a folder, which costs less than Node's own listing of all that is below it. */
+function newestIn(/** @type {string} */ folder) {
+  let newest = statSync(folder).mtimeMs;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    newest = Math.max(newest, entry.isDirectory() ? newestIn(path) : statSync(path).mtimeMs);
+  }
+  return newest;
+}
+
 /** Whether there is a build that is no older than what it was made from. A package holds no sources. */
 function isBuilt() {
   const built = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs;
   if (built === undefined || !existsSync(SOURCES)) return built !== undefined;
-  const made = readdirSync(SOURCES, { recursive: true }).map((name) => join(SOURCES, String(name)));
-  const from = [...made, SOURCES, join(FOLDER, "package.json"), join(FOLDER, "package-lock.json")];
-  return from.every((name) => statSync(name).mtimeMs <= built);
+  const made = ["package.json", "package-lock.json"].map(
+    (name) => statSync(join(FOLDER, name)).mtimeMs,
+  );
+  return Math.max(newestIn(SOURCES), ...made) <= built;
 }
 
 if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {

@@ -1,3 +1,5 @@
+import { lazily } from "./lazily.ts";
+
 /** Where a text may be cut: never within what its readers see as one character. */
 
 /** Joined emoji and letters with their marks are shorter. What is longer was built to be, and is cut between its parts. */
@@ -5,7 +7,7 @@ const MAX_CHARACTER = 64;
 /** Below this no character joins another. */
 const FIRST_JOINING = 0x300;
 
-const SEGMENTER = new Intl.Segmenter("en", { granularity: "grapheme" });
+const segmenter = lazily(() => new Intl.Segmenter("en", { granularity: "grapheme" }));
 
 /** The last place up to `at` that parts no character; 0 where the first one goes on. */
 export function characterEnd(text: string, at: number): number {
@@ -24,7 +26,9 @@ function characterAt(text: string, at: number): { start: number; end: number } {
   const isPlain = text.charCodeAt(at - 1) < FIRST_JOINING && text.charCodeAt(at) < FIRST_JOINING;
   if (isPlain) return { start: at, end: at + 1 };
   const from = Math.max(0, at - MAX_CHARACTER);
-  const found = SEGMENTER.segment(text.slice(from, at + MAX_CHARACTER)).containing(at - from);
+  const found = segmenter()
+    .segment(text.slice(from, at + MAX_CHARACTER))
+    .containing(at - from);
   const start = from + (found?.index ?? at - from);
   const end = start + (found?.segment.length ?? 0);
   const isWhole = (start > from || from === 0) && end < at + MAX_CHARACTER;

@@ -1,4 +1,5 @@
 import { inCodeBlock } from "../core/edit.ts";
+import { lazily } from "../core/lazily.ts";
 
 /**
  * What is done to text before a person or a model sees it: `encodeText` to everything that leaves this program or is
@@ -32,7 +33,9 @@ const LINE_BREAKS = new RegExp(`${CR}\\n|[${CR}\\v\\f\u0085\u2028\u2029]`, "g");
  * Format characters (bidi controls, joiners, tags, annotation marks), everything that is drawn as nothing (zero-width
  * characters, variation selectors, fillers, the soft hyphen) and noncharacters.
  */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
+const invisible = lazily(
+  () => /[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu,
+);
 const CONTROLS = /[^\n\t\P{Cc}]/gu;
 const NEEDS_CLEANING = /[^\n\t -~]/;
 
@@ -42,7 +45,7 @@ const NEEDS_CLEANING = /[^\n\t -~]/;
  * Emoji lose their joiners and variation selectors: a family is shown as its members, a red heart may turn black.
  */
 export function cleanText(text: string): string {
-  return clean(text, (some) => some.replaceAll(INVISIBLE, ""));
+  return clean(text, (some) => some.replaceAll(invisible(), ""));
 }
 
 function clean(text: string, withoutUnseen: (text: string) => string): string {
@@ -63,37 +66,41 @@ export function encodeText(text: string, redactor: { redact(text: string): strin
 }
 
 /** Emoji with the joiners and variation selectors between and behind them, which draw several as one. */
-const JOINED_EMOJI =
-  /\p{Extended_Pictographic}\p{Emoji_Modifier}?(?:\ufe0f|\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?)+/gu;
+const joinedEmoji = lazily(
+  () =>
+    /\p{Extended_Pictographic}\p{Emoji_Modifier}?(?:\ufe0f|\u200d\p{Extended_Pictographic}\p{Emoji_Modifier}?)+/gu,
+);
 /** Those that Unicode recommends; with any others something could be hidden. */
-const KNOWN_EMOJI = /^\p{RGI_Emoji}$/v;
+const knownEmoji = lazily(() => /^\p{RGI_Emoji}$/v);
 
 function withoutInvisible(text: string): string {
   let shown = "";
   let end = 0;
-  for (const { 0: emoji, index } of text.matchAll(JOINED_EMOJI)) {
-    if (!KNOWN_EMOJI.test(emoji)) continue;
-    shown += text.slice(end, index).replaceAll(INVISIBLE, "") + emoji;
+  for (const { 0: emoji, index } of text.matchAll(joinedEmoji())) {
+    if (!knownEmoji().test(emoji)) continue;
+    shown += text.slice(end, index).replaceAll(invisible(), "") + emoji;
     end = index + emoji.length;
   }
-  return shown + text.slice(end).replaceAll(INVISIBLE, "");
+  return shown + text.slice(end).replaceAll(invisible(), "");
 }
 
 /** Letters, numbers, punctuation and symbols can be seen; marks, spaces, private and unassigned characters are escaped. */
-const VISIBLE = /^[\p{L}\p{N}\p{P}\p{S}]$/u;
+const visible = lazily(() => /^[\p{L}\p{N}\p{P}\p{S}]$/u);
 
 /**
  * Visible by category and yet not fit to be shown raw: fillers and other blanks (U+2800, U+1D159), conjoining Hangul
  * (joins to what a single character also shows), and the right-to-left blocks, which reorder the JSON around them.
  */
-const DECEPTIVE =
-  /[\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const deceptive = lazily(
+  () =>
+    /[\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u,
+);
 
 function isPlain(character: string): boolean {
   if (character >= " " && character <= "~") return true;
   return (
-    VISIBLE.test(character) &&
-    !DECEPTIVE.test(character) &&
+    visible().test(character) &&
+    !deceptive().test(character) &&
     character.normalize("NFC") === character
   );
 }
@@ -133,10 +140,11 @@ export function shownBytes(args: object): number {
   return Buffer.byteLength(inCodeBlock(exactText(JSON.stringify(args))));
 }
 
-const SCRIPTS =
+const namedScripts = lazily(() =>
   "Latin Cyrillic Greek Armenian Cherokee Coptic Georgian Hebrew Arabic Devanagari Thai Han Hiragana Katakana Bopomofo Hangul"
     .split(" ")
-    .map((name) => ({ name, pattern: new RegExp(`\\p{Script_Extensions=${name}}`, "u") }));
+    .map((name) => ({ name, pattern: new RegExp(`\\p{Script_Extensions=${name}}`, "u") })),
+);
 
 /** Scripts that are written together, with Latin too ("highly restrictive" in Unicode UTS #39, section 5.2). */
 const WRITTEN_TOGETHER = [
@@ -151,18 +159,20 @@ const STYLED = "styled letters";
  * Letters that fonts draw like a Latin one, by the confusables of Unicode UTS #39: of scripts that words of nothing else can be
  * written in. Left out is what is drawn like a digit, and what only some fonts draw so.
  */
-const LOOKALIKES = [
-  { script: "Cyrillic", letters: "ЅІЈАВЕКМНОРСТУХЬавгекмнорстухѕіјѡѴѵҮүһҽӀӏӠԁԌԛԜԝꙄꙇ" },
-  { script: "Greek", letters: "ͺͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορσυχϒϜϱϲϳϹϺᴦ" },
-  { script: "Armenian", letters: "ՍՏՕագզհոռսցքօ" },
-  { script: "Cherokee", letters: "ᎠᎡᎢᎥᎩᎪᎫᎬᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏕᏙᏚᏞᏟᏢᏦᏧᏮᏳᏴꭵꮁꮃꮓꮩꮪꮯ" },
-  { script: "Coptic", letters: "ϨⲅⲎⲒⲔⲘⲚⲞⲟⲢⲣⲤⲥⲦⲨⲬⳊⳌⳐⳒ" },
-  { script: "Lisu", letters: "ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" },
-].map(({ script, letters }) => ({
-  all: new RegExp(`^[${letters}]+$`, "u"),
-  /** A letter that can be of no other script. */
-  plain: new RegExp(`(?![${letters}])\\p{Script=${script}}`, "u"),
-}));
+const lookalikes = lazily(() =>
+  [
+    { script: "Cyrillic", letters: "ЅІЈАВЕКМНОРСТУХЬавгекмнорстухѕіјѡѴѵҮүһҽӀӏӠԁԌԛԜԝꙄꙇ" },
+    { script: "Greek", letters: "ͺͿΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορσυχϒϜϱϲϳϹϺᴦ" },
+    { script: "Armenian", letters: "ՍՏՕագզհոռսցքօ" },
+    { script: "Cherokee", letters: "ᎠᎡᎢᎥᎩᎪᎫᎬᎳᎷᎻᎽᏀᏂᏃᏎᏏᏒᏔᏕᏙᏚᏞᏟᏢᏦᏧᏮᏳᏴꭵꮁꮃꮓꮩꮪꮯ" },
+    { script: "Coptic", letters: "ϨⲅⲎⲒⲔⲘⲚⲞⲟⲢⲣⲤⲥⲦⲨⲬⳊⳌⳐⳒ" },
+    { script: "Lisu", letters: "ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" },
+  ].map(({ script, letters }) => ({
+    all: new RegExp(`^[${letters}]+$`, "u"),
+    /** A letter that can be of no other script. */
+    plain: new RegExp(`(?![${letters}])\\p{Script=${script}}`, "u"),
+  })),
+);
 
 /** Letters of phonetic and old alphabets that are Latin too; not the `ı` of Turkish. */
 const LIKE_LATIN = /[ƄƍƖƦƧƷƼƽǀȜȢȣɑɡɣɩɪɯʋʏᴄᴏᴑᴜᴠᴡᴢᶃᶌẝỿꜱꝚꝪꝮꞘꞙꞟꞫꞲꞳꞴꬲꬵꬽꭇꭈꭎꭒꭚ]/u;
@@ -171,11 +181,11 @@ function scriptOf(character: string): string | undefined {
   if (!/[\p{L}\p{Nd}]/u.test(character)) return undefined;
   if (character > "\u00ff" && /^[A-Za-z0-9]+$/.test(character.normalize("NFKC"))) return STYLED;
   if (/[\p{Nd}\p{Script=Common}]/u.test(character)) return undefined;
-  return SCRIPTS.find(({ pattern }) => pattern.test(character))?.name ?? "another script";
+  return namedScripts().find(({ pattern }) => pattern.test(character))?.name ?? "another script";
 }
 
 /** `foreign`: the look-alikes of scripts that nothing around the word is plainly written in. */
-function oddityOf(word: string, foreign: typeof LOOKALIKES): string | undefined {
+function oddityOf(word: string, foreign: ReturnType<typeof lookalikes>): string | undefined {
   const letters = [...new Set(word)].flatMap((character) => {
     const script = scriptOf(character);
     return script === undefined ? [] : [{ character, script }];
@@ -202,8 +212,10 @@ function codePointOf(character: string): string {
 }
 
 /** What is invisible, but the joiners and selectors that Persian, Hindi and emoji are written with. */
-const HIDING =
-  /(?!\u200c|\u200d|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|(?<=[!-~])(?:\u200c|\u200d|\ufe0f)(?=[!-~])/gu;
+const hiding = lazily(
+  () =>
+    /(?!\u200c|\u200d|\ufe0f)[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]|(?<=[!-~])(?:\u200c|\u200d|\ufe0f)(?=[!-~])/gu,
+);
 
 const MAX_ODDITIES = 3;
 
@@ -211,7 +223,7 @@ function odditiesIn(text: string): string[] {
   const found: string[] = [];
   for (const line of text.split("\n")) {
     // What is written beside it, such as a note, makes a name no less of a trap.
-    const foreign = LOOKALIKES.filter(({ plain }) => !plain.test(line));
+    const foreign = lookalikes().filter(({ plain }) => !plain.test(line));
     for (const word of new Set(line.match(/[\p{L}\p{M}\p{N}]+/gu))) {
       const oddity = /[^ -~]/.test(word) ? oddityOf(word, foreign) : undefined;
       if (oddity !== undefined && !found.includes(oddity)) found.push(oddity);
@@ -228,7 +240,7 @@ function odditiesIn(text: string): string[] {
  */
 export function confusables(text: string): string | undefined {
   const oddities = odditiesIn(cleanText(text));
-  const unseen = new Set(text.match(HIDING)?.map(codePointOf));
+  const unseen = new Set(text.match(hiding())?.map(codePointOf));
   if (unseen.size > 0)
     oddities.push(`it holds what nobody sees: ${[...unseen].slice(0, 5).join(", ")}`);
   return oddities.length === 0 ? undefined : `Not what it looks like: ${oddities.join("; ")}.`;

@@ -158,6 +158,7 @@ function nameOf(fields: Fields, directory: string, note: Note): string | undefin
 export function nameProblem(name: string): string | undefined {
   if (name === "") return "missing; expected the name of its folder";
   if (lengthOf(name) > MAX_NAME) return `longer than ${MAX_NAME} characters`;
+  if (/^[a-z\d]+(?:-[a-z\d]+)*$/.test(name)) return undefined;
   const isPlain =
     /^[\p{L}\p{N}-]+$/u.test(name) && name === name.toLowerCase() && cleanText(name) === name;
   if (!isPlain) return "expected only lower-case letters, digits and hyphens";
