@@ -12,7 +12,8 @@ import { settingsOf } from "../core/settings.ts";
 import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import type { Incident } from "../incidents/incident.ts";
+import { startCatalog } from "../incidents/catalog-thread.ts";
+import type { Incident, Ledger } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { channelsFor, newsOf } from "../incidents/news.ts";
 import { startBeating } from "../journal/heartbeat.ts";
@@ -78,6 +79,7 @@ export interface Bot {
   queries: Queries;
   overview: Overview;
   tenants: Tenants;
+  ledger: Ledger;
   /** What every outgoing text passes: no control characters, no held secrets. */
   encode(text: string): string;
   journal: Journal;
@@ -161,7 +163,11 @@ function lend(
       for (const { id, text } of newsOf(incident))
         await tellChannel({ journal, wake }, channel, id, text);
   };
-  const ledger = createLedger(journal, encode, { wake, announce });
+  const ledger = createLedger(journal, encode, {
+    catalog: startCatalog(ending.signal),
+    wake,
+    announce,
+  });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
   return {
@@ -321,13 +327,13 @@ export async function assemble(
     receive: intake.receive,
     overview,
     tenants: createTenants(journal),
+    ledger: lent.ledger(),
     encode,
     journal,
     tools,
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
-      const ops = createOpsAdapter((transport) => adapters.get(transport));
-      for (const adapter of [ops, ...served]) {
+      for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
         adapters.set(adapter.transport, adapter);
         handlers.set(adapter.transport, createThreadHandler(threads, adapter));
       }

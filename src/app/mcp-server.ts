@@ -12,7 +12,6 @@ import * as z from "zod";
 import { isBotError } from "../core/errors.ts";
 import { tryJournalKey } from "../core/journal-key.ts";
 import { oneLine, shortened } from "../core/text.ts";
-import { createLedger } from "../incidents/ledger.ts";
 import { cleanText } from "../security/sanitize.ts";
 import { commandLine } from "../tools/arguments.ts";
 import { toolSpec } from "../tools/input-schema.ts";
@@ -31,6 +30,8 @@ const laterInput = z.strictObject({
 
 /** Its own word for itself stands on cards, in threads and in records. */
 const MAX_NAME = 60;
+/** More are for the tool that searches. */
+const MAX_INCIDENTS = 1_000;
 /** As many as a chat is shown. */
 const MAX_IMAGES = 4;
 
@@ -40,7 +41,6 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     { name: "watchkeeper", version: "1" },
     { capabilities: { tools: {}, resources: {} } },
   );
-  const ledger = createLedger(bot.journal, bot.encode);
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [...bot.tools.map(described), later()],
   }));
@@ -76,7 +76,7 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
     const found = Object.hasOwn(RESOURCES, uri) ? RESOURCES[uri] : undefined;
     if (found === undefined)
       throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}.`);
-    const value = await found.read({ bot, caller, ledger });
+    const value = await found.read({ bot, caller });
     return { contents: [{ uri, mimeType: "application/json", text: JSON.stringify(value) }] };
   });
   return server;
@@ -85,18 +85,15 @@ export function createMcpServer(bot: Bot, caller: Caller): Server {
 interface Readable {
   name: string;
   description: string;
-  read(parts: {
-    bot: Bot;
-    caller: Caller;
-    ledger: ReturnType<typeof createLedger>;
-  }): Promise<unknown>;
+  read(parts: { bot: Bot; caller: Caller }): Promise<unknown>;
 }
 
 const RESOURCES: Readonly<Record<string, Readable>> = {
   "watchkeeper://incidents": {
     name: "incidents",
-    description: "The record of incidents, newest first.",
-    read: ({ ledger, caller: { tenants } }) => ledger.list({}, { audience: undefined, tenants }),
+    description: `The record of incidents, the newest ${MAX_INCIDENTS} first.`,
+    read: ({ bot: { ledger }, caller: { tenants } }) =>
+      ledger.list({ limit: MAX_INCIDENTS }, { audience: undefined, tenants }),
   },
   "watchkeeper://approvals": {
     name: "approvals",

@@ -14,8 +14,15 @@ export function followedInbox(
     async post(key, id, inbound) {
       await inbox.post(key, id, inbound);
       if (inbound.kind !== "edited" && inbound.kind !== "removed") return;
-      const said = saidIn(await parts.journal.read(key), inbound.of);
-      if (said !== undefined) await ledger().follow(key, said, { call: id, at: said.at });
+      const entries = await parts.journal.read(key);
+      const shown = entries.flatMap((each) =>
+        each.kind === "incident_state" ? each.incident : [],
+      );
+      if (shown.length === 0) return;
+      const said = saidIn(entries, inbound.of);
+      const followed = said && { ...said, incidents: [...new Set(shown)] };
+      if (followed !== undefined)
+        await ledger().follow(key, followed, { call: id, at: followed.at });
     },
   };
 }

@@ -69,6 +69,8 @@ export interface Saying extends Viewer {
 interface Followed {
   message: string;
   text: string | undefined;
+  /** The ids of those that its thread shows. */
+  incidents: readonly string[];
 }
 
 /** Which incidents to list. A field that is left out matches any. */
@@ -76,7 +78,16 @@ export interface Filter {
   status?: Incident["status"] | undefined;
   severity?: Severity | undefined;
   service?: string | undefined;
+  /** They began in it. */
   period?: Period | undefined;
+  /** Something was said of them between these times, or may have been: from their first word to their last, both included. */
+  saidIn?: { from: number; to: number } | undefined;
+  /** The address of the thread that they were opened in. */
+  link?: string | undefined;
+  /** All its words occur somewhere in the incident, also as beginnings or slightly misspelled. */
+  text?: string | undefined;
+  /** No more than so many. */
+  limit?: number | undefined;
 }
 
 /** Durations in ms; undefined if there is nothing to count. */
@@ -87,12 +98,16 @@ export interface Duration {
 }
 
 export interface Stats {
-  /** Began in the period, newest first. */
-  opened: Incident[];
-  /** Their end lies in the period, newest end first. */
-  resolved: Incident[];
-  /** Began before the period's end and have not ended yet, newest first. */
-  open: Incident[];
+  /** Began in the period. */
+  opened: number;
+  /** Their end lies in the period. */
+  resolved: number;
+  /** Began before the period's end and have not ended yet. */
+  open: number;
+  /** Each of these once. */
+  all: number;
+  /** The newest of all of these, as many as were asked for. */
+  newest: Incident[];
   /** Of `opened`, worst first; undefined: nobody said how severe. Only severities that occur. */
   bySeverity: { severity: Severity | undefined; count: number }[];
   /** Of `opened`, most first, then by name; an incident counts once for each of its services. */
@@ -136,9 +151,10 @@ export interface Ledger {
   ): Promise<Incident | undefined>;
   /** @throws BotError INPUT_INVALID if the viewer sees no incident with this id; names similar ones */
   get(id: string, viewer: Viewer): Promise<Incident>;
-  /** Newest beginning first. */
+  /** Newest beginning first; with a text the best match first, 1 000 at the most. */
   list(filter: Filter, viewer: Viewer): Promise<Incident[]>;
-  /** Best match first. All words must occur somewhere in the incident, also as beginnings or slightly misspelled. */
-  search(text: string, viewer: Viewer): Promise<Incident[]>;
-  stats(period: Period, viewer: Viewer): Promise<Stats>;
+  /** How many there are, whatever the limit. */
+  count(filter: Filter, viewer: Viewer): Promise<number>;
+  /** Counts all, and names the newest `listed` of them. */
+  stats(period: Period, viewer: Viewer, listed: number): Promise<Stats>;
 }

@@ -4,15 +4,15 @@ import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
-import { suggest } from "../core/suggest.ts";
 import type { Period } from "./period.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
+import type { AnyCatalog } from "./catalog.ts";
 import { advance } from "./fold.ts";
 import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
 import { EDITED, pinnedIn, quoteText } from "./pins.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
 import { stateOf } from "./state.ts";
-import { countIncidents, newestFirst } from "./stats.ts";
+import type { ReadHead } from "./tables.ts";
 
 /** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
@@ -21,6 +21,8 @@ const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 const MAX_IDS = 8;
 
 interface LedgerOptions {
+  /** The ledger's alone. */
+  catalog: AnyCatalog;
   /** A thread has something to show. */
   wake?(key: JournalKey): void;
   /** Tells others what is new of it, each once, however often it is called. */
@@ -29,11 +31,11 @@ interface LedgerOptions {
 
 /** The ledger over a store's journals, for any number of processes. Every stored text passes `encode`. */
 export function createLedger(
-  journal: Pick<Journal, "read" | "post" | "list">,
+  journal: Pick<Journal, "read" | "post" | "changes">,
   encode: (text: string) => string,
-  options: LedgerOptions = {},
+  options: LedgerOptions,
 ): Ledger {
-  const records = createRecords(journal);
+  const records = createRecords(journal, options.catalog);
   const tell = createTell(journal, options);
 
   const { find, ...reads } = createReads(records);
@@ -82,20 +84,7 @@ export function createLedger(
     },
     update: say,
     resolve: (saying, id, said) => say(saying, id, { ...said, status: "resolved" }),
-    async follow(thread, { message, text: raw }, { call, at }) {
-      const words = quoteText(raw && encode(raw));
-      // What people approved or read there before said something else.
-      const text = raw === undefined ? words : `${EDITED} ${words}`;
-      for (const incident of await records.incidents()) {
-        const { id, audience, tenant } = incident;
-        const pinned = incident.thread === thread ? pinnedIn(incident, message) : undefined;
-        if (pinned === undefined || [words, text].includes(pinned.pin.text)) continue;
-        const { actor, link, outside } = pinned.said;
-        const viewer = { audience, tenants: tenant === undefined ? ("all" as const) : [tenant] };
-        const saying = { ...viewer, actor, link, outside, thread, call: `${call}:follows`, at };
-        await say(saying, id, { pin: { ...pinned.pin, text } });
-      }
-    },
+    follow: createFollow(records, encode, say),
     async written(saying, written) {
       const postId = postIdOf(written === undefined ? "opening" : "word", saying);
       const ids = written === undefined ? idsOf(saying) : [written.trim().toLowerCase()];
@@ -113,35 +102,57 @@ export function createLedger(
   };
 }
 
+/** What people change or take away is so where it was pinned; `say` records it. */
+function createFollow(
+  records: ReturnType<typeof createRecords>,
+  encode: (text: string) => string,
+  say: (saying: Saying, id: string, said: Change) => Promise<unknown>,
+): Ledger["follow"] {
+  return async (thread, { message, text: raw, incidents }, { call, at }) => {
+    const words = quoteText(raw && encode(raw));
+    // What people approved or read there before said something else.
+    const text = raw === undefined ? words : `${EDITED} ${words}`;
+    for (const id of incidents) {
+      const { incident } = await records.read(id);
+      const pinned = incident?.thread === thread ? pinnedIn(incident, message) : undefined;
+      if (incident === undefined || pinned === undefined) continue;
+      if ([words, text].includes(pinned.pin.text)) continue;
+      const { audience, tenant } = incident;
+      const { actor, link, outside } = pinned.said;
+      const viewer = { audience, tenants: tenant === undefined ? ("all" as const) : [tenant] };
+      const saying = { ...viewer, actor, link, outside, thread, call: `${call}:follows`, at };
+      await say(saying, id, { pin: { ...pinned.pin, text } });
+    }
+  };
+}
+
 /** What only looks. */
 function createReads(records: ReturnType<typeof createRecords>) {
-  async function visibleTo(viewer: Viewer): Promise<Incident[]> {
-    return (await records.incidents()).filter((incident) => isVisible(incident, viewer));
-  }
-
   async function find(written: string, viewer: Viewer) {
     const id = written.trim().toLowerCase();
     const record = ID.test(id) ? await records.read(id) : undefined;
     const incident = record?.incident;
     if (record && incident && isVisible(incident, viewer)) return { record, incident };
-    throw unknown(id, newestFirst(await visibleTo(viewer)));
+    throw unknown(id, await records.ask((catalog) => catalog.near(id, viewer)));
+  }
+
+  /** The catalog is only a cache: what may be seen is what the journals let be seen. */
+  async function visible(heads: readonly ReadHead[], viewer: Viewer): Promise<Incident[]> {
+    return (await records.incidents(heads)).filter((incident) => isVisible(incident, viewer));
   }
 
   return {
     find,
     get: async (id: string, viewer: Viewer) => (await find(id, viewer)).incident,
-    async list(filter: Filter, viewer: Viewer) {
-      const visible = await visibleTo(viewer);
-      return newestFirst(visible.filter((incident) => fits(incident, filter)));
+    list: async (filter: Filter, viewer: Viewer) =>
+      visible(await records.ask((catalog) => catalog.list(filter, viewer)), viewer),
+    count: (filter: Filter, viewer: Viewer) =>
+      records.ask((catalog) => catalog.count(filter, viewer)),
+    async stats(period: Period, viewer: Viewer, listed: number) {
+      const counted = await records.ask((catalog) => catalog.stats(period, viewer, listed));
+      const [longest] = await visible(counted.longest, viewer);
+      return { ...counted, newest: await visible(counted.newest, viewer), longest };
     },
-    async search(text: string, viewer: Viewer) {
-      const visible = newestFirst(await visibleTo(viewer));
-      const scores = await records.search(text, viewer);
-      const scoreOf = ({ id }: Incident) => scores.get(id) ?? 0;
-      return visible.filter(({ id }) => scores.has(id)).toSorted((a, b) => scoreOf(b) - scoreOf(a));
-    },
-    stats: async (period: Period, viewer: Viewer) =>
-      countIncidents(await visibleTo(viewer), period),
   };
 }
 
@@ -255,21 +266,9 @@ async function retryOnce<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function fits(incident: Incident, { status, severity, service, period }: Filter): boolean {
-  const { startedAt } = incident;
-  return (
-    (status === undefined || incident.status === status) &&
-    (severity === undefined || incident.severity === severity) &&
-    (service === undefined || incident.services.includes(oneLine(service).toLowerCase())) &&
-    (period === undefined || (period.from <= startedAt && startedAt < period.to))
-  );
-}
-
-function unknown(id: string, visible: readonly Incident[]): BotError {
-  const ids = visible.map((incident) => incident.id);
-  const near = ids.filter((one) => suggest(id, [one]) !== undefined).slice(0, 3);
-  const newest = ids.length === 0 ? "" : ` The newest: ${ids.slice(0, 3).join(", ")}.`;
-  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : newest;
+function unknown(id: string, { near, newest }: { near: string[]; newest: string[] }): BotError {
+  const others = newest.length === 0 ? "" : ` The newest: ${newest.join(", ")}.`;
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : others;
   return new BotError("INPUT_INVALID", `No incident ${inQuotes(id)} is visible from here.${hint}`);
 }
 

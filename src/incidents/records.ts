@@ -1,16 +1,20 @@
-import { setImmediate as breathe } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { BotError, isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { createTurns } from "../core/turns.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { StoredEntry } from "../core/entry.ts";
 import { advance } from "./fold.ts";
-import type { Incident, Viewer } from "./incident.ts";
-import { createSearchIndex } from "./search.ts";
+import type { AnyCatalog } from "./catalog.ts";
+import type { Incident } from "./incident.ts";
+import { type CatalogRow, listedOf, type ReadHead } from "./tables.ts";
 
-const PREFIX = "incident:";
-/** Journals to read, or incidents to index, before others get their turn. */
+const TRANSPORT = "incident";
+const PREFIX = `${TRANSPORT}:` as const;
+/** Journals that are read at once. */
 const PAGE = 32;
+/** Some KB each. */
+const KEPT = 256;
 
 export interface ReadRecord {
   /** The number of its last entry; 0 if it has none. */
@@ -28,85 +32,76 @@ export function keyOf(id: string): JournalKey {
   return `${PREFIX}${id}`;
 }
 
+function idOf(key: JournalKey): string {
+  return key.slice(PREFIX.length);
+}
+
 /** The beginning of a post's id tells an opening from a later statement. */
 export const POST_PREFIX = { opening: "opened:", word: "said:" } as const;
 
 /**
- * The folded journals of all incidents, for any number of processes that write to the same store. They stay in memory; only
- * journals that have grown are read again.
+ * The folded journals of incidents, for any number of processes that write to the same store. The catalog says which ones are
+ * wanted; what is handed out is read from the journals. Those that were read last stay in memory.
  */
-export function createRecords(journal: Pick<Journal, "read" | "list">) {
-  const records = new Map<string, ReadRecord>();
-  const index = createSearchIndex();
-  const unindexed = new Set<string>();
-  const turns = createTurns<"all">();
-  /** One reader at a time, so that each sees at least what was there when it was called. */
-  const inTurn = <T>(work: () => Promise<T>) => turns("all", work);
+export function createRecords(journal: Pick<Journal, "read" | "changes">, catalog: AnyCatalog) {
+  const records = new LRUCache<string, ReadRecord>({ max: KEPT });
+  const turns = createTurns<"feed">();
 
   async function read(id: string): Promise<ReadRecord> {
-    const known = records.get(id);
-    const record = await readOn(id, known);
-    if (record.last === known?.last && record.head === known.head) return record;
+    const record = await readOn(id, records.get(id));
     records.set(id, record);
-    unindexed.add(id);
     return record;
   }
 
-  async function readOn(id: string, known: ReadRecord | undefined): Promise<ReadRecord> {
+  async function readOn(id: string, before: ReadRecord | undefined): Promise<ReadRecord> {
     try {
-      return foldOn(known, id, await journal.read(keyOf(id), known));
+      return foldOn(before, id, await journal.read(keyOf(id), before));
     } catch (error) {
       if (!isBotError(error, "JOURNAL_LOST")) throw error;
       return foldOn(undefined, id, await journal.read(keyOf(id))); // the store was set back
     }
   }
 
-  async function readAll(): Promise<void> {
-    const grown: string[] = [];
-    const there = new Set<string>();
-    for await (const { key, last } of journal.list({ prefix: PREFIX })) {
-      const id = key.slice(PREFIX.length);
-      const known = records.get(id)?.last ?? 0;
-      there.add(id);
-      if (last < known) forget(id); // the store's server lost entries
-      if (last !== known) grown.push(id);
-    }
-    for (const id of records.keys()) if (!there.has(id)) forget(id);
-    for (let i = 0; i < grown.length; i += PAGE) {
-      await Promise.all(grown.slice(i, i + PAGE).map(read));
-    }
+  /** Read again only where it is not what the catalog knows. */
+  async function known({ id, last, head }: ReadHead): Promise<ReadRecord> {
+    const record = records.get(id);
+    return record?.last === last && record.head === head ? record : read(id);
   }
 
-  function forget(id: string): void {
-    records.delete(id);
-    unindexed.add(id);
-  }
-
-  async function updateIndex(): Promise<void> {
-    let count = 0;
-    for (const id of unindexed) {
-      const incident = records.get(id)?.incident;
-      if (incident === undefined) index.remove(id);
-      else await index.put(incident);
-      unindexed.delete(id);
-      count += 1;
-      if (count % PAGE === 0) await breathe();
+  /** Takes into the catalog what has changed since. */
+  async function feed(): Promise<void> {
+    for (let more = true; more;) {
+      const page = await journal.changes(TRANSPORT, await catalog.mark());
+      if (page.restarted) await catalog.clear();
+      const heads = page.changed.map(({ key, last, head }) => ({ id: idOf(key), last, head }));
+      const stale = await catalog.stale(heads);
+      const rows = await Promise.all(stale.map(async (id) => rowOf(id, await read(id))));
+      await catalog.put(rows, page.mark);
+      ({ more } = page);
     }
   }
 
   return {
-    read: (id: string) => inTurn(() => read(id)),
-    /** All of them, as they are now, whoever may see them. */
-    async incidents(): Promise<Incident[]> {
-      await inTurn(readAll);
-      return [...records.values()].flatMap(({ incident }) => incident ?? []);
+    read,
+    /** Asks the catalog when it has all that was there before. One after the other feeds it. */
+    async ask<T>(question: (catalog: AnyCatalog) => T | Promise<T>): Promise<T> {
+      await turns("feed", feed);
+      return question(catalog);
     },
-    /** Scores by id, among the incidents last read that this viewer may see. */
-    async search(text: string, viewer: Viewer): Promise<ReadonlyMap<string, number>> {
-      await inTurn(updateIndex);
-      return new Map(index.find(text, viewer).map(({ id, score }) => [id, score]));
+    /** The incidents that the catalog has found, in order. */
+    async incidents(heads: readonly ReadHead[]): Promise<Incident[]> {
+      const found: Incident[] = [];
+      for (let i = 0; i < heads.length; i += PAGE) {
+        const page = await Promise.all(heads.slice(i, i + PAGE).map(known));
+        found.push(...page.flatMap(({ incident }) => incident ?? []));
+      }
+      return found;
     },
   };
+}
+
+function rowOf(id: string, { last, head, incident }: ReadRecord): CatalogRow {
+  return { id, last, head, listed: incident && listedOf(incident) };
 }
 
 /** Returns the record with more entries; leaves `before` unchanged. */

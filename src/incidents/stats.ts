@@ -1,67 +1,82 @@
-import type { Duration, Incident, Stats } from "./incident.ts";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { Duration, Stats } from "./incident.ts";
 import type { Period } from "./period.ts";
+import { allOf, type Where } from "./where.ts";
 
 const SEVERITIES = ["sev1", "sev2", "sev3", "sev4", undefined] as const;
 
-/** Counts `incidents`, all of which the asker may see. Means and medians are exact. */
-export function countIncidents(incidents: readonly Incident[], { from, to }: Period): Stats {
-  const isIn = (at: number | undefined) => at !== undefined && from <= at && at < to;
-  const opened = newestFirst(incidents.filter(({ startedAt }) => isIn(startedAt)));
-  const resolved = incidents
-    .filter(({ resolvedAt }) => isIn(resolvedAt))
-    .toSorted((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || byId(a, b));
-  const open = newestFirst(
-    incidents.filter(({ status, startedAt }) => status === "open" && startedAt < to),
+/** Of incidents it has what they are found by: what is shown of them is read from their journals. */
+export type Counted<T> = Omit<Stats, "newest" | "longest"> & {
+  newest: T[];
+  /** None or one. */
+  longest: T[];
+};
+
+/** Counts what is `visible`; `listed` of them are named. Means and medians are exact. */
+export function countIncidents(
+  db: DatabaseSync,
+  visible: Where,
+  { from, to }: Period,
+  listed: number,
+): Counted<string> {
+  const within = (sql: string, ...given: SQLInputValue[]) => allOf(visible, { sql, given });
+  const opened = within("started >= ? AND started < ?", from, to);
+  const resolved = within("resolved >= ? AND resolved < ?", from, to);
+  const open = within("status = 'open' AND started < ?", to);
+  const any = within(
+    "(started >= ? AND started < ?) OR (resolved >= ? AND resolved < ?) OR (status = 'open' AND started < ?)",
+    from,
+    to,
+    from,
+    to,
+    to,
   );
-  const severities = SEVERITIES.map((severity) => ({
-    severity,
-    count: opened.filter((one) => one.severity === severity).length,
-  }));
+  const rows = (columns: string, { sql, given }: Where, rest = "", ...more: SQLInputValue[]) =>
+    db.prepare(`SELECT ${columns} FROM incident WHERE ${sql} ${rest}`).all(...given, ...more);
+  const count = (where: Where) => Number(rows("count(*) AS n", where)[0]?.["n"]);
+  const ids = (found: ReturnType<typeof rows>) => found.map((row) => String(row["id"]));
+
+  /** Of a column of which some have nothing. */
+  function duration(column: string, where: Where): Duration {
+    const all = allOf(where, { sql: `${column} IS NOT NULL`, given: [] });
+    const [{ n, sum } = {}] = rows(`count(*) AS n, sum(${column} - started) AS sum`, all);
+    const total = Number(n);
+    if (total === 0) return { count: 0, mean: undefined, median: undefined };
+    const middle = rows(
+      `${column} - started AS ms`,
+      all,
+      "ORDER BY ms LIMIT ? OFFSET ?",
+      2 - (total % 2),
+      (total - 1) >> 1,
+    ).map(({ ms }) => Number(ms));
+    const median = middle.reduce((a, b) => a + b, 0) / middle.length;
+    return { count: total, mean: Number(sum) / total, median };
+  }
+
   return {
-    opened,
-    resolved,
-    open,
-    bySeverity: severities.filter(({ count }) => count > 0),
-    byService: servicesOf(opened),
-    toResolve: durationOf(resolved.flatMap((one) => lastedMs(one) ?? [])),
-    toDetect: durationOf(
-      opened.flatMap(({ startedAt, detectedAt }) =>
-        detectedAt === undefined ? [] : detectedAt - startedAt,
-      ),
+    opened: count(opened),
+    resolved: count(resolved),
+    open: count(open),
+    all: count(any),
+    newest: ids(rows("id", any, "ORDER BY started DESC, id LIMIT ?", listed)),
+    bySeverity: SEVERITIES.flatMap((severity) => {
+      const n = count(allOf(opened, { sql: "severity IS ?", given: [severity ?? null] }));
+      return n === 0 ? [] : { severity, count: n };
+    }),
+    byService: servicesIn(db, opened),
+    toResolve: duration("resolved", resolved),
+    toDetect: duration("detected", opened),
+    longest: ids(
+      rows("id", resolved, "ORDER BY resolved - started DESC, resolved DESC, id LIMIT 1"),
     ),
-    longest: resolved.toSorted((a, b) => (lastedMs(b) ?? 0) - (lastedMs(a) ?? 0))[0],
   };
 }
 
-/** From beginning to end, in ms; undefined while it is open. */
-function lastedMs({ startedAt, resolvedAt }: Incident): number | undefined {
-  return resolvedAt === undefined ? undefined : resolvedAt - startedAt;
-}
-
-/** By beginning, then by id. */
-export function newestFirst(incidents: readonly Incident[]): Incident[] {
-  return incidents.toSorted((a, b) => b.startedAt - a.startedAt || byId(a, b));
-}
-
-function byId(a: Incident, b: Incident): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-function servicesOf(incidents: readonly Incident[]): Stats["byService"] {
-  const counts = new Map<string, number>();
-  for (const service of incidents.flatMap(({ services }) => services)) {
-    counts.set(service, (counts.get(service) ?? 0) + 1);
-  }
-  return [...counts]
-    .map(([service, count]) => ({ service, count }))
+function servicesIn(db: DatabaseSync, { sql, given }: Where): Stats["byService"] {
+  const among = `row IN (SELECT row FROM incident WHERE ${sql})`;
+  return db
+    .prepare(`SELECT name, count(*) AS n FROM service WHERE ${among} GROUP BY name`)
+    .all(...given)
+    .map(({ name, n }) => ({ service: String(name), count: Number(n) }))
     .toSorted((a, b) => b.count - a.count || (a.service < b.service ? -1 : 1));
-}
-
-function durationOf(durations: readonly number[]): Duration {
-  const sorted = durations.toSorted((a, b) => a - b);
-  const count = sorted.length;
-  const [low, high] = [sorted[(count - 1) >> 1], sorted[count >> 1]];
-  if (low === undefined || high === undefined) return { count, mean: undefined, median: undefined };
-  const sum = sorted.reduce((total, one) => total + one, 0);
-  return { count, mean: sum / count, median: (low + high) / 2 };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import {
   createIncidentOpen,
@@ -112,7 +112,7 @@ function askedOnSurface({ at, journal, run, shows, talk, entriesOf }: Surface): 
   });
 
   test("Add to incident notes where a message stands, never what it says; of several people choose", async () => {
-    const ledger = createLedger(journal(), (text) => text);
+    const ledger = createLedger(journal());
     const viewer = { audience: undefined, tenants: "all" } as const;
     const tools = [createIncidentOpen, createIncidentUpdate].map((create) =>
       create(() => ledger),

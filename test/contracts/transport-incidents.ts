@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import {
   createIncidentOpen,
@@ -41,7 +41,7 @@ interface Surface {
 /** An incident's card: it, the record and what can be typed always say the same. */
 export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface): void {
   test("an incident has one card, which is pressed or typed at, and agrees with the record", async () => {
-    const ledger = createLedger(journal(), (text) => text);
+    const ledger = createLedger(journal());
     const viewer = { audience: undefined, tenants: "all" } as const;
     const tools = [createIncidentOpen, createIncidentUpdate, createIncidentResolve].map((create) =>
       create(() => ledger),
@@ -79,7 +79,7 @@ export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface):
 
   if (!crowd) return;
   test("📌 on a message quotes it in the timeline, once, until who put it there takes it away", async () => {
-    const ledger = createLedger(journal(), (text) => text);
+    const ledger = createLedger(journal());
     const viewer = { audience: undefined, tenants: "all" } as const;
     const tools = [createIncidentOpen, createIncidentUpdate].map((create) =>
       create(() => ledger),

@@ -8,7 +8,7 @@ import { type JournalKey, transportOf } from "../../src/core/journal-key.ts";
 import { createInProcessWakeups } from "../../src/wakeups/in-process.ts";
 import { whyNotPrepared } from "../../src/queries/edits.ts";
 import type { Overview } from "../../src/adapters/overview.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "./ledger.ts";
 import { createOverview } from "../../src/app/overview.ts";
 import { createQueries } from "../../src/queries/queries.ts";
 import { followedInbox } from "../../src/app/pins.ts";

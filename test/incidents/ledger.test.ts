@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { encodeText } from "../../src/security/sanitize.ts";
 import { BotError } from "../../src/core/errors.ts";
 import { createRedactor } from "../../src/security/redaction.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import { type Journal, knownOf } from "../../src/journal/journal.ts";
 import { createStage, MINUTE, START } from "./stage.ts";
 
@@ -48,7 +48,7 @@ describe("an incident's record", () => {
     const opening = saying();
     const first = await ledger.open(opening, { title: "One" });
     clock.now += 86_400_000;
-    const second = createLedger(journal, (text) => text);
+    const second = createLedger(journal);
     expect(await second.open(opening, { title: "Two" })).toEqual(first);
     const word = saying();
     await ledger.update(word, first.id, { note: "a" });
@@ -117,7 +117,7 @@ describe("an incident's record", () => {
   test("of two who end it at once one does, and the other is told", async () => {
     const { ledger, journal, saying, open } = await createStage();
     const id = await open();
-    const other = createLedger(journal, (text) => text);
+    const other = createLedger(journal);
     await Promise.all([ledger.get(id, EVERYONE), other.get(id, EVERYONE)]);
     const ends = await Promise.allSettled(
       [ledger, other, ledger, other].map((one, i) => one.resolve(saying(), id, { cause: `${i}` })),
@@ -244,8 +244,9 @@ describe("what is public", () => {
     ] as const) {
       const viewer = { audience: undefined, tenants: from.tenants };
       expect(ids(await ledger.list({}, viewer))).toEqual([own]);
-      expect(ids(await ledger.search("checkout", viewer))).toEqual([own]);
-      expect(ids((await ledger.stats(period, viewer)).opened)).toEqual([own]);
+      expect(ids(await ledger.list({ text: "checkout" }, viewer))).toEqual([own]);
+      const stats = await ledger.stats(period, viewer, 10);
+      expect([stats.opened, ids(stats.newest)]).toEqual([1, [own]]);
       await expect(ledger.get(other, viewer)).rejects.toThrow(`The newest: ${own}.`);
       const update = ledger.update(saying(from), other, { note: "psst" });
       await expect(update).rejects.toMatchObject({ code: "INPUT_INVALID" });
@@ -257,7 +258,9 @@ describe("what is public", () => {
     const acme = await open("Checkout leaks", {}, ACME);
     const own = await open("Checkout of the machine", {}, { thread: "terminal:1" });
     const everything = { audience: undefined, tenants: "all" } as const;
-    expect(new Set(ids(await ledger.search("checkout", everything)))).toEqual(new Set([acme, own]));
+    expect(new Set(ids(await ledger.list({ text: "checkout" }, everything)))).toEqual(
+      new Set([acme, own]),
+    );
     const there = { audience: undefined, tenants: ACME.tenants };
     expect(ids(await ledger.list({}, there))).toEqual([acme]);
   });
@@ -306,7 +309,7 @@ describe("what is private", () => {
       change: { note: "psst" },
     });
     expect(JSON.stringify(await ledger.get(id, EVERYONE))).not.toContain("psst");
-    expect(await ledger.search("psst", EVERYONE)).toEqual([]);
+    expect(await ledger.list({ text: "psst" }, EVERYONE)).toEqual([]);
   });
 });
 
@@ -318,9 +321,11 @@ describe("finding", () => {
     const disk = await open("disk full");
     // In one index with these, "disk" would be a common word and so the worse match.
     for (let i = 0; i < 20; i++) await open("disk broken", {}, { audience: PLACE });
-    const found = await ledger.search("dis", EVERYONE);
+    const found = await ledger.list({ text: "dis" }, EVERYONE);
     expect(found.map(({ id }) => id)).toEqual([disk, disc]);
-    expect(await ledger.search("dis", { audience: PLACE, tenants: ["test"] })).toHaveLength(22);
+    expect(await ledger.list({ text: "dis" }, { audience: PLACE, tenants: ["test"] })).toHaveLength(
+      22,
+    );
   });
 
   test("by words of any of its texts, their beginnings and misspellings, the best first", async () => {
@@ -329,7 +334,7 @@ describe("finding", () => {
     clock.now += MINUTE;
     const web = await open("Checkout fails");
     await ledger.update(saying(), web, { note: "the disk was full", cause: "cascading timeouts" });
-    const ids = async (text: string) => (await ledger.search(text, EVERYONE)).map(({ id }) => id);
+    const ids = async (text: string) => (await ledger.list({ text }, EVERYONE)).map(({ id }) => id);
     expect(await ids("disk full")).toEqual([disk, web]);
     expect(await ids("paymnets")).toEqual([disk]);
     expect(await ids("casc")).toEqual([web]);
@@ -362,12 +367,12 @@ describe("finding", () => {
     const { ledger, journal, saying, open } = await createStage();
     const ids = await Promise.all(["One", "Two", "Three"].map((title) => open(title)));
     let reads = 0;
-    const counting: Pick<Journal, "read" | "post" | "list"> = {
+    const counting: Pick<Journal, "read" | "post" | "changes"> = {
       read: (...args) => (reads++, journal.read(...args)),
       post: (...args) => journal.post(...args),
-      list: (...args) => journal.list(...args),
+      changes: (...args) => journal.changes(...args),
     };
-    const other = createLedger(counting, (text) => text);
+    const other = createLedger(counting);
     expect(await other.list({}, EVERYONE)).toHaveLength(3);
     expect(reads).toBe(3);
     await ledger.update(saying(), ids[1] ?? "", { title: "Changed" });
@@ -384,8 +389,8 @@ describe("when the store fails", () => {
       if (after) await journal.post(key, draft);
       throw new BotError("STORE_UNAVAILABLE", "no answer");
     };
-    const parts = { post, read: journal.read, list: journal.list };
-    return createLedger(parts, (text) => text);
+    const parts = { post, read: journal.read, changes: journal.changes };
+    return createLedger(parts);
   };
 
   test("once, the same is written again, and once", async () => {
@@ -413,7 +418,7 @@ describe("when the store fails", () => {
     const entry = { seq: 2, at: START, id: "x", kind: "newer", written: "incident 2" } as const;
     const read: Journal["read"] = async (key, after = 0) =>
       knownOf(after).last < 2 ? [...(await journal.read(key, after)), entry] : [];
-    const ledger = createLedger({ read, post: journal.post, list: journal.list }, (text) => text);
+    const ledger = createLedger({ read, post: journal.post, changes: journal.changes });
     expect(await ledger.get(id, EVERYONE)).toMatchObject({ title: "Checkout fails" });
     await expect(ledger.update(saying(), id, { note: "n" })).rejects.toMatchObject({
       code: "STORE_NEWER",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Incident } from "../../src/incidents/incident.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import { channelsFor, newsOf } from "../../src/incidents/news.ts";
 import { createStage, MINUTE } from "./stage.ts";
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import type { Change, Ledger, Saying } from "../../src/incidents/incident.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 

@@ -18,6 +18,7 @@ import { cleanText } from "../../src/security/sanitize.ts";
 import { createEncoder, type Encoder } from "../../src/security/encoder.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Ledger } from "../../src/incidents/incident.ts";
+import { type AnyCatalog, openCatalog } from "../../src/incidents/catalog.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -126,12 +127,14 @@ export async function createWorld(fault?: Fault): Promise<World> {
   const log: Logger = pino({ level: "trace" }, { write: (line: string) => void logged.push(line) });
   const database = join(folder, "watchkeeper.db");
   const journal = await openSqliteJournal({ path: database });
+  const catalog = openCatalog();
   const { adapter, shownIn } = createChannel(fault, log);
   const { inbox, worker, ledger } = await joinParts({
     fault,
     folder,
     skills,
     journal,
+    catalog,
     puppet,
     log,
     adapter,
@@ -175,6 +178,7 @@ export async function createWorld(fault?: Fault): Promise<World> {
     async close() {
       await worker.stop(1_000);
       await journal.close();
+      catalog.clear();
       sockets.remove();
       bystander.kill("SIGKILL");
       await gone;
@@ -241,6 +245,7 @@ interface Joined {
   folder: string;
   skills: readonly Skill[];
   journal: Journal;
+  catalog: AnyCatalog;
   puppet: Puppet;
   log: Logger;
   adapter: Adapter;
@@ -270,6 +275,7 @@ function encoderWith(fault: Fault | undefined): Encoder {
 /** As `assemble.ts` joins them, but for the model and the adapter. */
 async function joinParts(parts: Joined) {
   const { fault, folder, skills, journal, puppet, log, adapter, topics, effects, lookedUp } = parts;
+  const { catalog } = parts;
   const tools = [
     ...(await createTools(
       { "logs.roots": [join(folder, "logs")] },
@@ -291,7 +297,7 @@ async function joinParts(parts: Joined) {
     tokensPerDay: Number.MAX_SAFE_INTEGER,
     contextWindow: puppet.contextWindow,
   });
-  const ledger = createLedger(journal, encoder.encode);
+  const ledger = createLedger(journal, encoder.encode, { catalog });
   const lookup = createLookup(lookedUp);
   const threads: ThreadParts = {
     journal,

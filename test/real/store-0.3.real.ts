@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { createLedger } from "../../src/incidents/ledger.ts";
+import { createLedger } from "../fakes/ledger.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -65,7 +65,7 @@ test.each([
   onTestFinished(() => journal.close());
   const chat = createChat({ standings: { [ANA.account]: "member" } });
   const view = chat.adapter.view(KEY);
-  const ledger = createLedger(journal, (text) => text);
+  const ledger = createLedger(journal);
   const stage = await createStage({
     journal,
     chat,

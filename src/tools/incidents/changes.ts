@@ -10,7 +10,7 @@ export function changeSource(ledger: () => Ledger): ChangeSource {
     endpoints: {},
     async changes({ from, to }, ctx) {
       const { saying } = await askedIn(ctx);
-      const all = await ledger().list({}, saying);
+      const all = await ledger().list({ saidIn: { from, to } }, saying);
       const changes = all.flatMap(({ id, services, history }) =>
         history.flatMap(({ at, actor, change: { note }, outside }) => {
           if (note === undefined || outside || at < from || at > to) return [];
@@ -23,10 +23,7 @@ export function changeSource(ledger: () => Ledger): ChangeSource {
     async brokeAt(ctx) {
       const { saying } = await askedIn(ctx);
       if (saying.link === undefined) return undefined;
-      const all = await ledger().list({}, saying);
-      const [newest] = all
-        .filter(({ link }) => link === saying.link)
-        .toSorted((a, b) => b.startedAt - a.startedAt);
+      const [newest] = await ledger().list({ link: saying.link, limit: 1 }, saying);
       return newest && { at: newest.startedAt, source: `${newest.id} began` };
     },
   };

@@ -35,22 +35,20 @@ export function createIncidentSearch(ledger: () => Ledger) {
     async run({ text = "", status, severity, service, period: written, limit }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const period = written === undefined ? undefined : await readPeriod(written, here);
-      const listed = await ledger().list({ status, severity, service, period }, saying);
-      const isWanted = new Set(listed.map(({ id }) => id));
-      const found =
-        text.trim() === ""
-          ? listed
-          : (await ledger().search(text, saying)).filter(({ id }) => isWanted.has(id));
+      const words = text.trim() === "" ? undefined : text.trim();
+      const filter = { text: words, status, severity, service, period, limit };
+      const count = await ledger().count(filter, saying);
+      const found = await ledger().list(filter, saying);
       const limits = [
-        text.trim() === "" ? undefined : `with ${JSON.stringify(text.trim())}`,
+        words && `with ${JSON.stringify(words)}`,
         status,
         severity,
         service && `of ${service}`,
         period && `begun in: ${showPeriod(period)}`,
       ].filter((one) => one !== undefined);
       const which = limits.length === 0 ? "" : ` (${limits.join(", ")})`;
-      const head = `${counted(found.length, "incident")} found${which}.`;
-      return { text: [head, ...incidentTable(found, here.zone, limit)].join("\n") };
+      const head = `${counted(count, "incident")} found${which}.`;
+      return { text: [head, ...incidentTable(found, here.zone, count)].join("\n") };
     },
   });
 }

@@ -34,23 +34,20 @@ export function createIncidentStats(ledger: () => Ledger) {
     async run({ period: written }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const period = await readPeriod(written, here);
-      const stats = await ledger().stats(period, saying);
+      const stats = await ledger().stats(period, saying, MAX_LISTED);
       return { text: statsText(stats, period) };
     },
   });
 }
 
 function statsText(stats: Stats, period: Period): string {
-  const { opened, resolved, open, toResolve, longest } = stats;
+  const { opened, resolved, open, all, newest, toResolve, longest } = stats;
   const { mean, median } = toResolve;
   const time =
     mean === undefined || median === undefined
       ? ""
       : `; MTTR ${showDuration(mean)} (median ${showDuration(median)})`;
-  const counts = `${counted(opened.length, "incident")} opened, ${resolved.length} resolved, ${open.length} open`;
-  const listed = [...new Set([...open, ...opened, ...resolved])].toSorted(
-    (a, b) => b.startedAt - a.startedAt,
-  );
+  const counts = `${counted(opened, "incident")} opened, ${resolved} resolved, ${open} open`;
   const ended =
     longest?.resolvedAt === undefined ? undefined : longest.resolvedAt - longest.startedAt;
   return [
@@ -68,7 +65,7 @@ function statsText(stats: Stats, period: Period): string {
     ...(longest !== undefined && ended !== undefined
       ? labelled("Longest", `${longest.id}, ${showDuration(ended)}: ${longest.title}`)
       : []),
-    ...incidentTable(listed, period.zone, MAX_LISTED),
+    ...incidentTable(newest, period.zone, all),
   ].join("\n");
 }
 

@@ -107,7 +107,7 @@ export function createIncidentUpdate(ledger: () => Ledger) {
       const written = await to.update(saying, id, whole);
       // What its author changed while it was being written.
       const now = pin === undefined ? undefined : await ctx.asker?.said?.(pin);
-      if (now !== undefined) await to.follow(saying.thread, now, saying);
+      if (now !== undefined) await to.follow(saying.thread, { ...now, incidents: [id] }, saying);
       return written;
     },
   });

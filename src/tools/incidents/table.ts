@@ -54,11 +54,11 @@ export function labelled(
   );
 }
 
-/** One line each: id, severity, begin in the zone and in UTC, how long, title, and the thread's address. */
+/** Some of `count` incidents, one line each: id, severity, begin in the zone and in UTC, how long, title, and the thread's address. */
 export function incidentTable(
   incidents: readonly Incident[],
   zone: string,
-  limit: number,
+  count: number,
 ): string[] {
   if (incidents.length === 0) return [];
   const clocks = { local: createClock(zone), utc: createClock("UTC") };
@@ -66,7 +66,7 @@ export function incidentTable(
     const [local, utc] = [clocks.local.dateTime(startedAt), clocks.utc.dateTime(startedAt)];
     return local === utc ? local : `${local} (${utc.slice(11)}Z)`;
   };
-  const rows = incidents.slice(0, limit).map((one) => ({
+  const rows = incidents.map((one) => ({
     link: one.link,
     cells: [one.id, one.severity ?? "-", began(one), lasted(one), titleOf(one)],
   }));
@@ -78,8 +78,8 @@ export function incidentTable(
     const front = padded.join("");
     return front + cut(cells.at(-1) ?? "", MAX_COLUMNS - stringWidth(front));
   };
-  const left = incidents.length - rows.length;
-  const isMarked = incidents.slice(0, limit).some((one) => unverifiedIn(one).includes("title"));
+  const left = count - rows.length;
+  const isMarked = incidents.some((one) => unverifiedIn(one).includes("title"));
   return [
     "",
     `Times in ${zone}${zone === "UTC" ? "" : " (UTC in brackets)"}.`,

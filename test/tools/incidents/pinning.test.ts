@@ -72,7 +72,7 @@ describe("a message that somebody pins", () => {
     await (await call({ pin: "msg:1.5" })).run();
     const follow = async (text: string | undefined, n: number) => {
       const by = { call: `edit${n}`, at: clock.now };
-      await ledger.follow("test:thread", { message: "msg:1.5", text }, by);
+      await ledger.follow("test:thread", { message: "msg:1.5", text, incidents: [id] }, by);
       const { pins } = await ledger.get(id, { audience: undefined, tenants: "all" });
       return pins.map((pin) => pin.text);
     };

@@ -3,7 +3,7 @@ import { readText } from "../../../src/commands/grammar.ts";
 import { encodeText } from "../../../src/security/sanitize.ts";
 import type { JsonObject } from "../../../src/core/entry.ts";
 import { createRedactor } from "../../../src/security/redaction.ts";
-import { createLedger } from "../../../src/incidents/ledger.ts";
+import { createLedger } from "../../fakes/ledger.ts";
 import { openMemoryJournal } from "../../fakes/memory-journal.ts";
 import { readArguments } from "../../../src/tools/arguments.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";

@@ -1,0 +1,62 @@
+import type { Filter, Viewer } from "./incident.ts";
+import type { Period } from "./period.ts";
+import { type Counted, countIncidents } from "./stats.ts";
+import { type CatalogRow, openTables, type ReadHead } from "./tables.ts";
+
+/** The store's incidents as tables and indexes of their words: a cache that is filled from their journals. */
+export interface Catalog {
+  /** Up to where the store's changes are in it; undefined: it is empty. */
+  mark(): string | undefined;
+  /** Those that it does not have as they are. */
+  stale(heads: readonly ReadHead[]): string[];
+  put(rows: readonly CatalogRow[], mark: string): void;
+  /** Frees what it holds; it is used again as an empty one. */
+  clear(): void;
+  /** The newest beginning first; with a text, of what matches the best first, 1 000 at the most. */
+  list(filter: Filter, viewer: Viewer): ReadHead[];
+  count(filter: Filter, viewer: Viewer): number;
+  stats(period: Period, viewer: Viewer, listed: number): Counted<ReadHead>;
+  /** Those that are written alike, and the newest. */
+  near(id: string, viewer: Viewer): { near: string[]; newest: string[] };
+}
+
+/** What may be asked, in this thread or another one. */
+export type AnyCatalog = {
+  [V in keyof Catalog]: (
+    ...args: Parameters<Catalog[V]>
+  ) => ReturnType<Catalog[V]> | Promise<ReturnType<Catalog[V]>>;
+};
+
+/** Opens an empty one. Its memory does not grow with it, but with the words that occur. */
+export function openCatalog(): Catalog {
+  let opened: ReturnType<typeof openTables> | undefined;
+  const tables = () => (opened ??= openTables());
+
+  function clear(): void {
+    opened?.db.close();
+    opened = undefined;
+  }
+
+  return {
+    mark: () => opened?.mark(),
+    stale: (heads) => heads.filter((each) => !tables().holds(each)).map(({ id }) => id),
+    put(rows, mark) {
+      try {
+        tables().put(rows, mark);
+      } catch (error) {
+        clear(); // It is not known what it holds now.
+        throw error;
+      }
+    },
+    clear,
+    list: (filter, viewer) => tables().headsOf(tables().list(filter, viewer)),
+    count: (filter, viewer) => tables().count(filter, viewer),
+    stats(period, viewer, listed) {
+      const { db, visible, headsOf } = tables();
+      const counted = countIncidents(db, visible(viewer), period, listed);
+      const { newest, longest } = counted;
+      return { ...counted, newest: headsOf(newest), longest: headsOf(longest) };
+    },
+    near: (id, viewer) => tables().near(id, viewer),
+  };
+}

@@ -1,0 +1,109 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createLedger } from "../fakes/ledger.ts";
+import { createMemory } from "../fakes/memory-journal.ts";
+import { type Catalog, openCatalog } from "../../src/incidents/catalog.ts";
+import { startCatalog } from "../../src/incidents/catalog-thread.ts";
+import type { CatalogRow } from "../../src/incidents/tables.ts";
+import { createStage, START } from "./stage.ts";
+
+const VIEWER = { audience: undefined, tenants: ["test"] };
+
+function rowOf(n: number, words: { title?: string; notes?: string }): CatalogRow {
+  const id = `inc-20261120-${n.toString(32).padStart(4, "0")}`;
+  const at = START + n;
+  const nothing = { severity: "", services: "", impact: "", cause: "", actions: "", pins: "" };
+  return {
+    id,
+    last: 1,
+    head: `head of ${id}`,
+    listed: {
+      audience: undefined,
+      tenant: "test",
+      thread: "test:thread",
+      link: undefined,
+      status: "open",
+      severity: undefined,
+      services: [],
+      startedAt: at,
+      detectedAt: undefined,
+      resolvedAt: undefined,
+      said: { from: at, to: at },
+      document: { ...nothing, id, title: "", notes: "", ...words },
+    },
+  };
+}
+
+test("of very many matches those in titles come first, then the newest, and all are counted", () => {
+  const catalog = openCatalog();
+  onTestFinished(() => catalog.clear());
+  const many = Array.from({ length: 1_100 }, (_, i) => rowOf(i + 2, { notes: "disk" }));
+  catalog.put([rowOf(1, { title: "Disk full" }), ...many], "1");
+  expect(catalog.list({ text: "disk", limit: 3 }, VIEWER).map(({ id }) => id)).toEqual([
+    "inc-20261120-0001",
+    "inc-20261120-012d",
+    "inc-20261120-012c",
+  ]);
+  expect(catalog.count({ text: "disk", limit: 3 }, VIEWER)).toBe(1_101);
+  expect(catalog.count({ text: "dosk" }, VIEWER)).toBe(1_101);
+});
+
+test("the words as they are come before their beginnings, and these before what is spelled alike", () => {
+  const catalog = openCatalog();
+  onTestFinished(() => catalog.clear());
+  const titles = ["cart", "carts", "card", "error 502", "error 503"];
+  catalog.put(
+    titles.map((title, i) => rowOf(9 - i, { title })),
+    "1",
+  );
+  const found = (text: string) =>
+    catalog.list({ text }, VIEWER).map(({ id }) => titles[9 - parseInt(id.slice(-1), 32)]);
+  expect(found("cart")).toEqual(["cart", "carts", "card"]);
+  expect(found("error 502")).toEqual(["error 502"]);
+});
+
+test("a thread of its own says the same, and nothing any more once it is stopped", async () => {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const [here, there]: [Catalog, ReturnType<typeof startCatalog>] = [
+    openCatalog(),
+    startCatalog(ending.signal),
+  ];
+  onTestFinished(() => here.clear());
+  const rows = ["disk full", "disc broken", "dns"].map((title, i) => rowOf(i, { title }));
+  here.put(rows, "7");
+  await there.put(rows, "7");
+  expect(await there.mark()).toBe("7");
+  expect(await there.stale([...rows, rowOf(5, {})])).toEqual([rowOf(5, {}).id]);
+  const [first] = rows;
+  const filter = { text: "disk", limit: 5 };
+  const asked = (catalog: typeof there) =>
+    Promise.all([
+      catalog.list(filter, VIEWER),
+      catalog.count({}, VIEWER),
+      catalog.stats({ from: START, to: START + 2, zone: "UTC", name: "t" }, VIEWER, 5),
+      catalog.near(`${first?.id}x`, VIEWER),
+    ]);
+  expect(await asked(there)).toEqual(await asked(here));
+  ending.abort();
+  await expect(there.count({}, VIEWER)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+test("what a store that was set back does not have any more is gone", async () => {
+  const memory = createMemory({ now: () => START });
+  const stage = await createStage();
+  let journal = memory.open();
+  onTestFinished(() => journal.close());
+  const ledger = createLedger({
+    read: (...args) => journal.read(...args),
+    post: (...args) => journal.post(...args),
+    changes: (...args) => journal.changes(...args),
+  });
+  const { id } = await ledger.open(stage.saying(), { title: "One" });
+  const before = memory.copy();
+  await ledger.open(stage.saying(), { title: "Two" });
+  expect(await ledger.count({}, VIEWER)).toBe(2);
+  await journal.close();
+  journal = before.open();
+  expect((await ledger.list({}, VIEWER)).map((one) => one.id)).toEqual([id]);
+  expect(await ledger.count({ text: "two" }, VIEWER)).toBe(0);
+});
