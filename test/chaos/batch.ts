@@ -8,10 +8,10 @@ import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import type { StoredEntry } from "../../src/core/entry.ts";
-import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
 import { decide } from "../../src/thread/decide.ts";
 import { createCrew, type Paths, type Strike } from "./crew.ts";
 import type { Bug } from "./faults.ts";
+import { type Machine, startMachine } from "./machine.ts";
 import { TOKENS_PER_DAY } from "./model.ts";
 import { createPeople, type Posted } from "./people.ts";
 import { paceNow } from "./pace.ts";
@@ -25,6 +25,8 @@ export interface BatchRecord {
   lines: Line[];
   strikes: Strike[];
   misdeeds: string[];
+  /** When the machine died, ms since 1970: everything from before it was flushed or is gone. */
+  deaths: readonly number[];
   journals: Map<JournalKey, StoredEntry[]>;
   /** Threads on which work was still owed when the patience was over, with what was owed. */
   restless: Map<JournalKey, string>;
@@ -73,14 +75,20 @@ export async function makeFolder(): Promise<string> {
 export async function runBatch(planned: BatchPlan, options: BatchOptions): Promise<BatchRecord> {
   const plan = paced(planned, paceNow());
   const folder = await mkdtemp(join(options.folder, "batch-"));
+  const { atMs, acknowledged } = plan.powerCuts;
+  const traps = plan.lives.flat().flatMap((life) => life.traps);
+  const isMortal =
+    [...atMs, ...acknowledged].length > 0 || traps.some(({ signal }) => signal === "power");
+  const machine = await startMachine(folder, isMortal);
   const paths: Paths = {
     folder,
-    store: join(folder, "watchkeeper.db"),
+    get store() {
+      return machine.store;
+    },
     witness: join(folder, "witness.jsonl"),
     cache: join(options.folder, "cache"),
   };
   await writeFile(paths.witness, "");
-  const journal = await openSqliteJournal({ path: paths.store });
   const reader = readWitness(paths.witness);
   const lines: Line[] = [];
   const catchUp = () => {
@@ -90,11 +98,25 @@ export async function runBatch(planned: BatchPlan, options: BatchOptions): Promi
       people.see(line);
     }
   };
-  const people = createPeople(plan, journal, options.bug !== "dedupe off");
-  const crew = createCrew({ plan, paths, bug: options.bug, catchUp });
+  let dying: Promise<void> | undefined;
+  function die(): void {
+    if (dying !== undefined) return;
+    machine.cutPower();
+    dying = (async () => {
+      await crew.fall();
+      catchUp();
+      await machine.restart();
+      crew.rise();
+      dying = undefined;
+    })();
+  }
+  const people = createPeople(plan, machine, options.bug, (count) => {
+    if (acknowledged.includes(count)) die();
+  });
+  const crew = createCrew({ plan, paths, bug: options.bug, catchUp, powerless: die });
   const watch = setInterval(catchUp, LOOK_MS);
   const blows: NodeJS.Timeout[] = [];
-  const rest = createRest(journal, plan);
+  const rest = createRest(machine, plan);
   try {
     crew.start();
     const { signal } = options;
@@ -105,7 +127,8 @@ export async function runBatch(planned: BatchPlan, options: BatchOptions): Promi
     );
     people.start();
     for (const ms of plan.bothKilledAtMs) blows.push(setTimeout(() => crew.killBoth(), ms));
-    const over = () => crew.isPeaceful() && people.isQuiet();
+    for (const ms of atMs) blows.push(setTimeout(die, ms));
+    const over = () => dying === undefined && crew.isPeaceful() && people.isQuiet();
     await waitUpTo(LONGEST_MS * plan.pace, over, signal);
     const patience = performance.now() + (options.patienceMs ?? PATIENCE_MS) * plan.pace;
     for (;;) {
@@ -116,6 +139,7 @@ export async function runBatch(planned: BatchPlan, options: BatchOptions): Promi
     }
   } finally {
     for (const blow of blows) clearTimeout(blow);
+    await dying;
     await crew.end();
     clearInterval(watch);
     catchUp();
@@ -123,10 +147,11 @@ export async function runBatch(planned: BatchPlan, options: BatchOptions): Promi
     reader.close();
   }
   const { restless } = rest;
+  const { journal, deaths } = machine;
   const journals = await readAll(journal, plan);
   const damage = await journal.check();
   const unbooked = await checkBooked(journal, journals);
-  await journal.close();
+  await machine.close();
   const log = (await readFile(join(folder, "worker.log"), "utf8")).split("\n").filter(Boolean);
   const { posted } = people;
   const { strikes, misdeeds } = crew;
@@ -136,6 +161,7 @@ export async function runBatch(planned: BatchPlan, options: BatchOptions): Promi
     lines,
     strikes,
     misdeeds,
+    deaths,
     journals,
     restless,
     damage,
@@ -180,13 +206,14 @@ async function checkBooked(
 }
 
 /** Looks whether anything is owed: by what the journals mean, and by what the store says is leased or due. */
-function createRest(journal: Journal, { threads }: BatchPlan) {
+function createRest(machine: Pick<Machine, "journal">, { threads }: BatchPlan) {
   const folds = new Map<JournalKey, Thread>(threads.map(({ key }) => [key, new Thread()]));
   const restless = new Map<JournalKey, string>();
   return {
     restless,
     async look(): Promise<boolean> {
       restless.clear();
+      const { journal } = machine;
       const now = Date.now();
       for (const [key, thread] of folds) {
         fold(thread, await journal.read(key, thread.last));

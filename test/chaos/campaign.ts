@@ -127,6 +127,30 @@ export function missedBatch(
   });
 }
 
+/** Where what a machine loses matters most: just before and after what only what is flushed may be followed by. */
+const POWER_POINTS: readonly string[] = POINTS.filter((point) =>
+  /^(?:tool|model):|append:(?:tool_|action_proposed|vote|run_ended|delivered|notice|assistant)|:(?:card|say|settle|whisper)$/.test(
+    point,
+  ),
+);
+const DEATHS = 5;
+
+/** A batch whose machine dies again and again: at points that the workers cross, after an acknowledgement, and at any time. */
+export function powerBatch({ seed }: Campaign, index: number): BatchPlan {
+  const batchSeed = seed * 10_007 + 7_000 + index;
+  const random = seededRandom(batchSeed);
+  const points = shuffled(random, POWER_POINTS).slice(0, DEATHS);
+  const lives = points.flatMap((point) => endingAt(point, "power", between(random, 1, 6)));
+  return planBatch({
+    name: `machine ${index}`,
+    seed: batchSeed,
+    threads: 60,
+    spanMs: 3_500,
+    lives: [lives, lives.toReversed()],
+    powerCuts: { atMs: [between(random, 500, 4_000)], acknowledged: [between(random, 5, 90)] },
+  });
+}
+
 /** A point and what should have happened to a worker there. */
 export interface Missed {
   point: string;
@@ -187,12 +211,14 @@ export interface Control {
   expected: RegExp;
 }
 
-interface ControlWish extends Pick<BatchWish, "recipes" | "lives"> {
+interface ControlWish extends Pick<BatchWish, "recipes" | "lives" | "powerCuts"> {
   expected: RegExp;
+  /** Default 40: as good as sure to hit the window. Fewer where others' flushes would close it. */
+  threads?: number;
 }
 
 /** Lives that end at a point, at these crossings of it. */
-function endingAt(point: string, signal: Signal, ...crossings: number[]): Life[] {
+function endingAt(point: string, signal: Trap["signal"], ...crossings: number[]): Life[] {
   return crossings.map((crossing) => ({
     traps: [{ point, crossing, signal }],
     leases: 3,
@@ -266,6 +292,25 @@ const CONTROLS: Record<Bug, ControlWish> = {
     recipes: ["conversedStopped"],
     lives: [calm(0), calm(0)],
     expected: /(?:started|went on) after (?:a|the) Stop/,
+  },
+  "acknowledged unflushed": {
+    recipes: ["talked"],
+    lives: [[], []],
+    powerCuts: { acknowledged: [3, 6, 9, 12] },
+    threads: 10,
+    expected: /was acknowledged and is not there/,
+  },
+  "begun unflushed": {
+    recipes: ["allowed"],
+    lives: [endingAt("tool:begin", "power", 1, 1), endingAt("tool:begin", "power", 1, 1)],
+    threads: 10,
+    expected: /begin seen \d+ times|without a start/,
+  },
+  "shown unflushed": {
+    recipes: ["ignored", "talked"],
+    lives: [endingAt("after:card", "power", 1, 2), endingAt("after:say", "power", 2, 1)],
+    threads: 10,
+    expected: /was shown, and lost/,
   },
 };
 

@@ -18,6 +18,7 @@ import type { ThreadParts } from "../../src/worker/thread/parts.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { type Bug, BUGS, createCross, type Cross, loseSome, trapJournal } from "./faults.ts";
+import { cutPower, flushTo } from "./machine.ts";
 import { createErrandModel, TOKENS_PER_DAY } from "./model.ts";
 import type { Trap } from "./plan.ts";
 import { seededRandom } from "./random.ts";
@@ -117,8 +118,8 @@ function chatAdapter(witness: Witness, cross: Cross): Adapter {
 
 async function main(setup: Setup): Promise<void> {
   const witness = openWitness(setup.witness);
-  const cross = createCross(setup.traps, witness);
-  const store = await openSqliteJournal({ path: setup.store });
+  const cross = createCross(setup.traps, witness, () => cutPower(setup.store));
+  const store = await openSqliteJournal({ path: setup.store, sync: flushTo(setup.store) });
   const broken = setup.bug === undefined ? store : BUGS[setup.bug](store, setup.store);
   const trapped = trapJournal(broken, cross, witness);
   const journal = loseSome(trapped, setup.lost, seededRandom(setup.seed));

@@ -6,6 +6,7 @@ import {
   isDecided,
   type RunEvidence,
 } from "./evidence.ts";
+import type { Line } from "./witness.ts";
 
 /** What must hold of a model's runs, besides what holds of all: SAFETY.md, invariants 7 and 8. */
 export function checkConversations(
@@ -206,9 +207,15 @@ function checkCallsAsked(evidence: Evidence, calls: CallEvidence[]): string[] {
 
 /**
  * 8, seen from the model: each call has its one result, and every request begins with what earlier ones said, within a run
- * to the byte.
+ * to the byte. What a machine had not flushed when it died may be said otherwise in its next life.
  */
-function checkRequests({ lines }: Evidence): string[] {
+function checkRequests({ lines, deaths }: Evidence): string[] {
+  const lifeOf = ({ at }: { at: number }) => deaths.filter((death) => death < at).length;
+  const lives = Object.values(Object.groupBy(lines, lifeOf));
+  return lives.flatMap((life = []) => checkLife(life));
+}
+
+function checkLife(lines: readonly Line[]): string[] {
   const asked = lines.flatMap((line) => (line.what === "asked" ? [line] : []));
   const unpaired = asked.flatMap((line) => line.unpaired);
   const ordered = asked.toSorted((a, b) => a.turns.length - b.turns.length);

@@ -24,6 +24,10 @@ export interface Crew {
   /** Takes note of what the witness saw: who is ready, who ran into a trap. */
   see(line: Line): void;
   killBoth(): void;
+  /** Both are killed and do not come back before `rise`. Returns once they are gone. */
+  fall(): Promise<void>;
+  /** On the store as it is now. */
+  rise(): void;
   /** Every life that was planned is over, and both workers are up. */
   isPeaceful(): boolean;
   /** Ends every process, and waits for that. */
@@ -54,24 +58,27 @@ export interface CrewOptions {
   bug: Bug | undefined;
   /** Has everything that the witness saw so far passed to `see`. */
   catchUp(): void;
+  /** A worker's trap has cut the machine's power. */
+  powerless(): void;
 }
 
 /** Where a batch keeps its files; `cache` is Node's, of compiled code, and makes a start twice as fast. */
 export interface Paths {
   folder: string;
-  store: string;
+  readonly store: string;
   witness: string;
   cache: string;
 }
 
 /** Two worker processes on one folder, brought back to life whenever they end. */
 export function createCrew(options: CrewOptions): Crew {
-  const { plan, paths, bug, catchUp } = options;
+  const { plan, paths, bug, catchUp, powerless } = options;
   const strikes: Strike[] = [];
   const misdeeds: string[] = [];
   const errors = openSync(join(paths.folder, "worker.log"), "a");
   let seed = plan.seed;
   let ending = false;
+  let fallen = false;
   const slots = plan.lives.map((lives): Slot => {
     return {
       lives: [...lives],
@@ -130,7 +137,7 @@ export function createCrew(options: CrewOptions): Crew {
       slot.timers.clear();
       const drained = strikes.findLast(({ pid, kind }) => pid === child.pid && kind === "drain");
       if (drained !== undefined) drained.until = Date.now();
-      if (ending) return;
+      if (ending || fallen) return;
       if (!slot.struck) misdeeds.push(`a worker ended by itself (${signal ?? `code ${code}`})`);
       after(slot, 20, () => live(slot));
     });
@@ -143,8 +150,7 @@ export function createCrew(options: CrewOptions): Crew {
     point?: string,
   ): Strike | undefined {
     const pid = slot.child?.pid;
-    if (pid === undefined || slot.child?.exitCode !== null || slot.child.signalCode !== null)
-      return undefined;
+    if (slot.child === undefined || pid === undefined || isGone(slot.child)) return undefined;
     const done: Strike = { kind, point, pid, at, until: undefined };
     strikes.push(done);
     if (kind !== "freeze") slot.struck = true;
@@ -197,10 +203,34 @@ export function createCrew(options: CrewOptions): Crew {
           until: undefined,
         });
       }
+      if (line.signal === "power") powerless();
     },
 
     killBoth() {
       for (const slot of slots) hit(slot, { kind: "kill", afterMs: 0 });
+    },
+
+    async fall() {
+      fallen = true;
+      await Promise.all(
+        slots.map(async (slot) => {
+          for (const timer of slot.timers) clearTimeout(timer);
+          slot.timers.clear();
+          slot.ready = false;
+          const { child } = slot;
+          if (child === undefined || isGone(child)) return;
+          const exit = once(child, "exit");
+          const isKilled = strikes.some(({ pid, kind }) => pid === child.pid && kind === "kill");
+          if (!isKilled) strike(slot, "kill", Date.now());
+          child.kill("SIGKILL");
+          await exit;
+        }),
+      );
+    },
+
+    rise() {
+      fallen = false;
+      for (const slot of slots) live(slot);
     },
 
     isPeaceful: () => slots.every(({ life, ready }) => life === PEACE && ready),
@@ -218,12 +248,16 @@ export function createCrew(options: CrewOptions): Crew {
   };
 }
 
+function isGone({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 async function gone(
   child: ChildProcess | undefined,
   limitMs: number,
   misdeeds: string[],
 ): Promise<void> {
-  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child === undefined || isGone(child)) return;
   const exit = once(child, "exit");
   const late = setTimeout(() => {
     misdeeds.push(`a worker did not end within ${Math.round(limitMs)} ms of SIGTERM`);

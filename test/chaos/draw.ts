@@ -19,6 +19,7 @@ export interface BatchWish {
   spanMs: number;
   lives: [Life[], Life[]];
   bothKilledAtMs?: number[];
+  powerCuts?: Partial<BatchPlan["powerCuts"]>;
   /** Only these recipes. */
   recipes?: string[];
   poison?: boolean;
@@ -46,6 +47,7 @@ export function planBatch(wish: BatchWish): BatchPlan {
     threads,
     lives: wish.lives,
     bothKilledAtMs: wish.bothKilledAtMs ?? [],
+    powerCuts: { atMs: [], acknowledged: [], ...wish.powerCuts },
     pace: 1,
   };
 }

@@ -11,6 +11,8 @@ export interface Evidence {
   lines: readonly Line[];
   /** A worker was killed, frozen or drained, or found its lease taken, while it had this thread. */
   disturbed: boolean;
+  /** When the machine died, in order. */
+  deaths: readonly number[];
   /** Names of writes that returned in a worker which then had time enough to say so. */
   known: ReadonlySet<string>;
 }

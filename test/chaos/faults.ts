@@ -18,8 +18,8 @@ import type { Witness } from "./witness.ts";
 /** Called wherever a worker could die; kills or freezes the process when its trap is there. */
 export type Cross = (point: string) => void;
 
-/** The signal arrives before `cross` returns: a process that kills itself does nothing more. */
-export function createCross(traps: readonly Trap[], witness: Witness): Cross {
+/** The signal arrives before `cross` returns: a process that kills itself does nothing more. `cutPower`: nor does its machine. */
+export function createCross(traps: readonly Trap[], witness: Witness, cutPower: () => void): Cross {
   let next = 0;
   let crossings = 0;
   return (point) => {
@@ -29,8 +29,10 @@ export function createCross(traps: readonly Trap[], witness: Witness): Cross {
     if (crossings < trap.crossing) return;
     next += 1;
     crossings = 0;
-    witness.see({ what: "trap", point, signal: trap.signal });
-    process.kill(process.pid, trap.signal);
+    const { signal } = trap;
+    if (signal === "power") cutPower();
+    witness.see({ what: "trap", point, signal });
+    process.kill(process.pid, signal === "power" ? "SIGKILL" : signal);
   };
 }
 
@@ -95,6 +97,7 @@ export function loseSome(journal: Journal, share: number, random: Random): Journ
     append: (lease, after, drafts, options) =>
       maybe(() => journal.append(lease, after, drafts, options)),
     release: (lease, after, dueAt, host) => maybe(() => journal.release(lease, after, dueAt, host)),
+    flush: (key, after) => maybe(() => journal.flush(key, after)),
     putArtifact: (key, bytes) => maybe(() => journal.putArtifact(key, bytes)),
     reserve: (counter, amount, limit) => maybe(() => journal.reserve(counter, amount, limit)),
     used: (counter) => maybe(() => journal.used(counter)),
@@ -117,6 +120,11 @@ export const BUGS = {
   "unknown untold": silent,
   "turns asked again": forgetTurns,
   "Stops unheard": deafToStops,
+  // The rest of it is in `people.ts`.
+  "acknowledged unflushed": (journal) => journal,
+  "begun unflushed": (journal) => withoutFlush(journal, (newest) => newest === "tool_started"),
+  "shown unflushed": (journal) =>
+    withoutFlush(journal, (newest) => newest !== "tool_started" && newest !== "tool_finished"),
 } satisfies Record<string, Break>;
 
 export type Bug = keyof typeof BUGS;
@@ -272,6 +280,22 @@ function forgetTurns(journal: Journal): Journal {
       const reply = await journal.append(lease, after, anew, options);
       if (turns % 2 === 0) return reply;
       throw new BotError("STORE_UNAVAILABLE", "The store's reply was lost.");
+    },
+  };
+}
+
+/** Has no barrier where the newest entry that was written of a journal is of these kinds. */
+function withoutFlush(journal: Journal, isLeftOut: (newest: AppendKind) => boolean): Journal {
+  const newest = new Map<JournalKey, AppendKind>();
+  return {
+    ...journal,
+    append(lease, after, drafts, options) {
+      for (const { kind } of drafts) newest.set(lease.key, kind);
+      return journal.append(lease, after, drafts, options);
+    },
+    async flush(key, after) {
+      const kind = newest.get(key);
+      return kind !== undefined && isLeftOut(kind) ? "ok" : journal.flush(key, after);
     },
   };
 }

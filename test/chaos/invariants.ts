@@ -51,6 +51,7 @@ export function violations(evidence: Evidence): string[] {
     ...calls.flatMap((call) => checkPermission(call, evidence)),
     ...checkEffectsHaveCalls(calls, evidence),
     ...checkShown(evidence),
+    ...checkKept(evidence),
     ...checkParked(evidence),
     ...checkPrefixes(evidence),
   ];
@@ -371,6 +372,27 @@ function checkShown(evidence: Evidence): string[] {
   if (!evidence.disturbed && duplicates(evidence) > 0)
     wrong.push("a message is there twice without a cause");
   return wrong;
+}
+
+/** 7: what people were shown before the machine died was written before, and is still there. */
+function checkKept(evidence: Evidence): string[] {
+  const spoken = [...entriesOf(evidence, "run_ended"), ...entriesOf(evidence, "notice")];
+  const proposed = entriesOf(evidence, "action_proposed");
+  return evidence.lines.flatMap((line) => {
+    const death = evidence.deaths.find((at) => line.at <= at);
+    if (death === undefined) return [];
+    const what = line.what === "carded" ? `card of ${line.action}` : "message";
+    const shown =
+      line.what === "carded"
+        ? proposed.find(
+            ({ action, revision, digest }) =>
+              action === line.action && revision === line.revision && digest === line.digest,
+          )
+        : spoken.find((entry) => says(line, entry));
+    const isOne = line.what === "carded" || line.what === "said" || line.what === "whispered";
+    if (!isOne || (shown !== undefined && shown.at <= death)) return [];
+    return [`a ${what} was shown, and lost when the machine died`];
+  });
 }
 
 /** Nothing that the notice was about waited any more when it was taken away or, without a message, passed over. */

@@ -1,16 +1,16 @@
 /**
  * The kill tests: real worker processes on one real SQLite folder, with people who write and click meanwhile and a model
  * that does what they ask for, are killed (SIGKILL) and frozen (SIGSTOP past their lease) at every named point and at
- * random, drained (SIGTERM), two at once and again while they recover. What happened is seen by a witness outside of
- * them; the invariants of SAFETY.md must hold.
+ * random, drained (SIGTERM), two at once and again while they recover; and the machine dies under both, so that the store is again
+ * what was flushed of it. What happened is seen by a witness outside of them; the invariants of SAFETY.md must hold.
  * Then stores with a planted bug must each be caught, and attackers whom the model obeys must get nothing (test/puppet).
  *
  * A trial is a thread that a worker had in its hands when it was struck (`verdictOf`). The seed fixes who writes what,
  * when people react and where workers die; it does not fix the operating system's scheduling. Some of the workers' requests
  * to the store fail, before or after they are carried out.
  *
- * Not covered: power cuts and disk errors (a SIGKILL leaves what was written), other stores than SQLite, more than two
- * workers, a chat that refuses, real tools and their child processes, clocks that jump.
+ * Not covered: disk errors, a disk that loses what it says is flushed, other stores than SQLite, more than two workers,
+ * a chat that refuses, real tools and their child processes, clocks that jump.
  */
 
 import { rm } from "node:fs/promises";
@@ -24,8 +24,9 @@ import {
   type Missed,
   missedBatch,
   missedOf,
+  powerBatch,
 } from "./campaign.ts";
-import { BUGS, isBug } from "./faults.ts";
+import { type Bug, BUGS, isBug } from "./faults.ts";
 import { casesOf, runCases } from "../puppet/campaign.ts";
 import { type BatchPlan, POINTS } from "./plan.ts";
 import { pointTable, table, total } from "./report.ts";
@@ -58,6 +59,8 @@ const ATTACKS = 30_000;
 const SHORT_ATTACKS = 1_000;
 /** Batches at most for traps that did not spring by themselves. */
 const MAX_MISSED_ROUNDS = 20;
+/** Batches whose machine dies. */
+const POWER_BATCHES = { short: 2, full: 20 };
 /** More rounds than any campaign needs: a batch makes dozens of trials. */
 const MAX_BATCHES = 2_000;
 /** A control whose bug leaves something undone waits no longer for it. */
@@ -179,6 +182,8 @@ async function strike(
     print(`not reached yet: ${named(missed())}`);
     await run(missedBatch(campaign, missed(), round));
   }
+  for (let index = 0; index < POWER_BATCHES[campaign.depth]; index++)
+    await run(powerBatch(campaign, index));
   const left = missed();
   if (left.length === 0) tally.checks.passed += 1;
   else {
@@ -207,13 +212,20 @@ async function deceive(
   );
 }
 
-/** Every planted bug must be seen, as what it is. */
+/** Every planted bug must be seen, as what it is. Two at a time: a batch mostly waits. */
 async function plant(
   { campaign }: Options,
   tally: Tally,
   where: { folder: string; signal: AbortSignal },
 ): Promise<void> {
-  for (const bug of Object.keys(BUGS).filter(isBug)) {
+  const bugs = Object.keys(BUGS).filter(isBug).values();
+  await Promise.all([tryEach(), tryEach()]);
+
+  async function tryEach(): Promise<void> {
+    for (const bug of bugs) await tryOne(bug);
+  }
+
+  async function tryOne(bug: Bug): Promise<void> {
     let said: string[] = [];
     let proof: string | undefined;
     for (let round = 0; round < CONTROL_ROUNDS && proof === undefined; round++) {

@@ -3,8 +3,10 @@ import type { Draft, PostKind } from "../../src/core/entry.ts";
 import { digestStart } from "../../src/adapters/render/buttons.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { Journal } from "../../src/journal/journal.ts";
+import { postDurably } from "../../src/journal/durable.ts";
 import { errandText } from "./errand.ts";
+import type { Bug } from "./faults.ts";
+import type { Machine } from "./machine.ts";
 import type { Account, Ask, BatchPlan, Reply } from "./plan.ts";
 import { between, seededRandom } from "./random.ts";
 import { type CardSight, isParking, type Line } from "./witness.ts";
@@ -32,9 +34,16 @@ const RETRY_MS = 30;
 
 /**
  * The people of a batch, in the parent process. They click on cards that they see, and never look into the journal.
- * `dedupe: false` breaks the store: an event that is sent again becomes another post.
+ * Of the bugs, two are here: an event that is sent again becomes another post, and one is acknowledged that is not flushed.
+ * `acknowledged`: told with each post that is new.
  */
-export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean): People {
+export function createPeople(
+  plan: BatchPlan,
+  machine: Pick<Machine, "ask">,
+  bug: Bug | undefined,
+  acknowledged: (count: number) => void,
+): People {
+  const dedupe = bug !== "dedupe off";
   const random = seededRandom(plan.seed ^ 0x9e3779b9);
   const posted: Posted[] = [];
   const known = new Set<string>();
@@ -51,7 +60,11 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
   async function post({ key, draft }: Posted): Promise<void> {
     for (;;) {
       try {
-        await journal.post(key, draft);
+        await machine.ask<unknown>((journal) =>
+          bug === "acknowledged unflushed"
+            ? journal.post(key, draft)
+            : postDurably(journal, key, draft),
+        );
         return;
       } catch (error) {
         if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
@@ -67,7 +80,7 @@ export function createPeople(plan: BatchPlan, journal: Journal, dedupe: boolean)
     again += 1;
     const id = first || dedupe ? said.draft.id : `${said.draft.id}~${again}`;
     await post({ ...said, draft: { ...said.draft, id } });
-    if (first) posted.push(said);
+    if (first) acknowledged(posted.push(said));
     owed -= 1;
   }
 

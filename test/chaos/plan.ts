@@ -34,11 +34,11 @@ export const POINTS: readonly string[] = [...APPENDED, ...ASKED, ...COUNTED, ...
 
 export type Signal = "SIGKILL" | "SIGSTOP";
 
-/** The process sends itself `signal` when it crosses the point for the `crossing`-th time. */
+/** The process sends itself `signal` when it crosses the point for the `crossing`-th time; `power`: the whole machine dies with it. */
 export interface Trap {
   point: string;
   crossing: number;
-  signal: Signal;
+  signal: Signal | "power";
 }
 
 /** What is done to a worker, `afterMs` after it was ready. A frozen one is woken after `leases` × the lease. */
@@ -113,6 +113,8 @@ export interface BatchPlan {
   lives: [Life[], Life[]];
   /** Both are killed at once, so long after the beginning. */
   bothKilledAtMs: number[];
+  /** The machine dies, and with it what is not flushed: so long after the beginning, and once so many posts are acknowledged. */
+  powerCuts: { atMs: number[]; acknowledged: number[] };
   /** How many times as long work takes as on a quiet machine: what is waited for may take as much longer. */
   pace: number;
 }

@@ -26,6 +26,7 @@ const COUNTS = [
   "sprung",
   "randomKills",
   "randomFreezes",
+  "powerCuts",
   "poisonings",
   "effects",
   "requests",
@@ -72,6 +73,7 @@ export function table(figures: Figures, seconds: number, seed: number): string {
       "freezes",
       `${sum(figures.freezesAtPoint)} at ${figures.freezesAtPoint.size} points, ${figures.randomFreezes} at random`,
     ],
+    ["machine died", figures.powerCuts],
     ["drains", span(drainMs)],
     ["effects", figures.effects],
     [

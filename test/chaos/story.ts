@@ -35,20 +35,27 @@ export interface Change {
   sights?: (sights: Sight[]) => Sight[];
   undisturbed?: boolean;
   known?: string[];
+  deaths?: number[];
 }
 
 /** A story with one thing changed, numbered and dated anew. */
 export function evidenceOf(
   story: Draft[],
   seen: Sight[],
-  { journal = (same) => same, sights = (same) => same, undisturbed, known }: Change = {},
+  {
+    journal = (same) => same,
+    sights = (same) => same,
+    undisturbed,
+    known,
+    deaths = [],
+  }: Change = {},
 ): Evidence {
   const drafts = journal(story);
   const entries = drafts.map((draft, i): Entry => ({ ...draft, seq: i + 1, at: 1_000 + i * 10 }));
   const isPosted = (draft: Draft): draft is Draft<PostKind> => isPost(draft);
   const posted = story.filter(isPosted).map((draft) => ({ key, draft }) as const);
   const lines = sights(seen).map((sight, i): Line => ({ ...sight, at: 1_000 + i * 10, pid: 1 }));
-  return { entries, posted, lines, disturbed: undisturbed !== true, known: new Set(known) };
+  return { entries, posted, lines, disturbed: undisturbed !== true, deaths, known: new Set(known) };
 }
 
 export const without =

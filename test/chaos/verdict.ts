@@ -30,6 +30,8 @@ export interface Figures {
   freezesAtPoint: Map<string, number>;
   randomKills: number;
   randomFreezes: number;
+  /** Times that the machine died. */
+  powerCuts: number;
   poisonings: number;
   drainMs: number[];
   effects: number;
@@ -76,6 +78,7 @@ export function emptyFigures(): Figures {
     freezesAtPoint: new Map(),
     randomKills: 0,
     randomFreezes: 0,
+    powerCuts: 0,
     poisonings: 0,
     drainMs: [],
     effects: 0,
@@ -113,6 +116,7 @@ export function verdictOf(record: BatchRecord): Verdict {
   const known = knownOutcomes(record);
   figures.batches = 1;
   figures.posts = record.posted.length;
+  figures.powerCuts = record.deaths.length;
   figures.trials = crossed.size;
   for (const { kind } of [...crossed.values()].flat()) figures.crossings[kind] += 1;
   figures.traps = record.plan.lives.flat().flatMap(({ traps }) => traps).length;
@@ -123,11 +127,14 @@ export function verdictOf(record: BatchRecord): Verdict {
       posted: record.posted.filter((each) => each.key === key),
       lines: record.lines.filter((line) => "key" in line && line.key === key),
       disturbed: false,
+      deaths: record.deaths,
       known,
     };
     evidence.disturbed =
       crossed.has(key) ||
       isDisturbed(evidence.lines) ||
+      // What was recorded of it last may be gone.
+      evidence.lines.some(({ at }) => record.deaths.some((death) => at <= death)) ||
       takenInDrain(evidence.lines, record.strikes);
     const rest = record.restless.get(key);
     fail(key, rest === undefined ? [] : [`not at rest: ${rest}`]);

@@ -3,11 +3,12 @@ import type { ActionPhase } from "../../src/adapters/shown.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { noticeId } from "../../src/thread/entry-ids.ts";
+import type { Trap } from "./plan.ts";
 
 /**
  * What the outside world saw: one file that every worker process appends a line to before it does anything else. A line
- * is one write(2) in append mode, so it is whole or absent, in the order things happened, and survives any SIGKILL (not
- * a power cut, which is not tried here).
+ * is one write(2) in append mode, so it is whole or absent, in the order things happened, and survives any SIGKILL. It is not on
+ * the machine that dies.
  */
 export type Sight =
   | { what: "ready" | "stopped" }
@@ -16,7 +17,7 @@ export type Sight =
   /** A lease was given back, or found to be another's. */
   | { what: "dropped" | "fenced"; key: JournalKey }
   | AskedSight
-  | { what: "trap"; point: string; signal: "SIGKILL" | "SIGSTOP" }
+  | { what: "trap"; point: string; signal: Trap["signal"] }
   | ToolSight
   | Said
   /** A notice was brought up to date, or taken away since nothing of it held any more. */
