@@ -132,6 +132,7 @@ const deny: Draft = {
 
 test("a thread in which all went as it must has no violations", () => {
   expect(violations(evidence())).toEqual([]);
+  expect(violations(evidence({ deaths: [9_000] }))).toEqual([]);
 });
 
 test.each<[string, Change, RegExp]>([
@@ -141,6 +142,16 @@ test.each<[string, Change, RegExp]>([
     /id c1 is there twice/,
   ],
   ["a lost post", { journal: without("c1") }, /c1 was acknowledged and is not there/],
+  [
+    "an answer that the machine lost",
+    { deaths: [9_000], journal: without("ended:r1") },
+    /a message was shown, and lost/,
+  ],
+  [
+    "an answer that was written again after the machine died",
+    { deaths: [1_035] },
+    /a message was shown, and lost/,
+  ],
   ["a post that nobody made", { journal: after("m2", asked("m3", "nudge")) }, /nobody posted m3/],
   ["a message without a run", { journal: without("run:r2") }, /m2 led to 0 runs/],
   ["a run without an end", { journal: without("ended:r2") }, /r2 ended 0 times/],

@@ -21,6 +21,7 @@ import { type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
 import { openDatabase, openToWrite } from "../../src/journal/sqlite/connection.ts";
 import type { Sync } from "../../src/journal/sqlite/flush.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
+import { createStalls } from "../../src/journal/sqlite/stalls.ts";
 import { createWriter } from "../../src/journal/sqlite/writer.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
@@ -63,9 +64,10 @@ journalContract("the SQLite store", async () => {
 });
 
 describe("the SQLite log", () => {
-  async function open(sync: Sync) {
+  async function open(sync: Sync, warn = (_text: string) => {}) {
     const folder = mkdtempSync(join(tmpdir(), "wk-log-"));
-    const journal = await openSqliteJournal({ path: join(folder, "watchkeeper.db"), sync });
+    const path = join(folder, "watchkeeper.db");
+    const journal = await openSqliteJournal({ path, sync, warn, stallMs: 20 });
     return {
       journal,
       async [Symbol.asyncDispose]() {
@@ -112,6 +114,25 @@ describe("the SQLite log", () => {
     ends();
     expect(new Set(await Promise.all(acknowledged))).toEqual(new Set(["ok"]));
     expect(count).toBe(2);
+  });
+
+  test("on a disk that stalls is waited for, the operator is told once and when it is over, and nothing is lost", async () => {
+    const { promise: disk, resolve: ends } = Promise.withResolvers<void>();
+    const warned: string[] = [];
+    await using store = await open(
+      () => disk,
+      (text) => void (/flushed/.test(text) && warned.push(text)),
+    );
+    const { journal } = store;
+    await journal.post(KEY, message("a"));
+    const flushed = journal.flush(KEY, 1);
+    await expect.poll(() => warned).toEqual([expect.stringContaining("Nothing is lost")]);
+    await journal.post(KEY, message("b"));
+    ends();
+    expect(await flushed).toBe("ok");
+    expect(await journal.flush(KEY, 2)).toBe("ok");
+    expect(warned).toEqual([expect.anything(), expect.stringContaining("again, after")]);
+    expect(await journal.read(KEY)).toHaveLength(2);
   });
 
   test("that the disk refused once is not trusted again by this process", async () => {
@@ -220,6 +241,7 @@ describe("the SQLite file", () => {
     const writer = createWriter({
       path: later,
       warn: (text) => void warned.push(text),
+      stalls: createStalls("written", () => {}),
       now: undefined,
     });
     const all = await Promise.allSettled([writer.ask("beat", "a"), writer.ask("beat", "b")]);

@@ -1,16 +1,19 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { createBatches } from "../batches.ts";
+import type { Stalls } from "./stalls.ts";
 
 export type Sync = (log: FileHandle) => Promise<void>;
 
 /**
  * Flushes the write-ahead log, where each commit of every process is before it is answered. SQLite flushes log and file by itself
  * before the log begins again, so that what is in no log any more is in the file. `version`: differs once somebody has written.
+ * A disk that stalls is waited for, however long.
  */
 export function createFlush(
   path: string,
   version: () => unknown,
+  stalls: Stalls,
   sync: Sync = (log) => log.datasync(),
 ) {
   let log: FileHandle | undefined;
@@ -22,6 +25,7 @@ export function createFlush(
     if (failure !== undefined) throw failure;
     if (now === flushed) return;
     log ??= await open(`${path}-wal`, "r+");
+    stalls.asked();
     try {
       await sync(log);
     } catch (error) {
@@ -29,6 +33,8 @@ export function createFlush(
       const text = `The disk could not keep ${path} (${messageOf(error)}); nothing is acknowledged and no change begins. Look at the disk, then start the program again.`;
       failure = new BotError("STORE_UNAVAILABLE", text, { cause: error });
       throw failure;
+    } finally {
+      stalls.answered(false);
     }
     flushed = now;
   }

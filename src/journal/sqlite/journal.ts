@@ -11,6 +11,7 @@ import { createObserve, damageOf, type Observe, openDatabase, openOlder } from "
 import { createFlush, type Sync } from "./flush.ts";
 import { type JournalRow, type Looks, prepareLooks, prepareReads } from "./statements.ts";
 import * as verbs from "./verbs.ts";
+import { createStalls } from "./stalls.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 interface SqliteOptions extends OpenOptions {
@@ -18,6 +19,8 @@ interface SqliteOptions extends OpenOptions {
   path: string;
   /** How the log is flushed; in tests and benchmarks, which count it or have a slow disk. */
   sync?: Sync;
+  /** After how long the operator is told that the disk does not answer. Default 1 s. */
+  stallMs?: number;
 }
 
 /**
@@ -26,14 +29,21 @@ interface SqliteOptions extends OpenOptions {
  * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openSqliteJournal(options: SqliteOptions): Promise<Journal> {
-  const { path, now, warn = () => {}, sync } = options;
+  const { path, now, warn = () => {}, sync, stallMs } = options;
   const db = await openDatabase(path, warn);
-  const writer = createWriter({ path, warn, now });
+  const writer = createWriter({
+    path,
+    warn,
+    now,
+    stalls: createStalls(`written ${path}`, warn, stallMs),
+  });
   const file = { db, path, sql: prepareReads(db), now: now ?? Date.now };
   const observe = createObserve(db, path);
   const looks = prepareLooks(db);
   // Where the file is a link, its log is beside what it leads to.
-  const log = createFlush(db.location() ?? path, () => looks.version.get()?.["data_version"], sync);
+  const version = () => looks.version.get()?.["data_version"];
+  const stalls = createStalls(`flushed ${path}`, warn, stallMs);
+  const log = createFlush(db.location() ?? path, version, stalls, sync);
   return createJournal({
     ...readBackend(file, observe),
     ...lookBackend(file, looks, observe),

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Asked, Refusal, Request, Said, ThreadData, Verbs } from "./messages.ts";
+import type { Stalls } from "./stalls.ts";
 
 export interface Writer {
   /**
@@ -17,17 +18,18 @@ interface WriterOptions {
   readonly path: string;
   /** Told when the thread ended by itself: the next that is asked starts another one. */
   readonly warn: (text: string) => void;
+  readonly stalls: Stalls;
   /** The store's clock in tests. */
   readonly now: (() => number) | undefined;
 }
 
 /** Starts the thread that writes the file, and waits for nothing: what is asked meanwhile is done when it is there. */
-export function createWriter({ path, warn, now }: WriterOptions): Writer {
+export function createWriter({ path, warn, stalls, now }: WriterOptions): Writer {
   let thread: Thread | undefined;
   let isOpen = true;
 
   function start(): Thread {
-    const started = startThread({ path, time: now?.() }, (why) => {
+    const started = startThread({ path, time: now?.() }, stalls, (why) => {
       if (thread === started) thread = undefined;
       if (isOpen) warn(ended(path, why));
     });
@@ -56,7 +58,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-function startThread(workerData: ThreadData, onEnd: (why: string) => void) {
+function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string) => void) {
   const { path } = workerData;
   const worker = new Worker(new URL("thread.ts", import.meta.url), { workerData, name: "store" });
   const exit = Promise.withResolvers<void>();
@@ -65,6 +67,7 @@ function startThread(workerData: ThreadData, onEnd: (why: string) => void) {
   let asked = 0;
   let why = "it was stopped";
   let isClosing = false;
+  let hasAnswered = false;
 
   const send = (what: Asked) => worker.postMessage(what);
 
@@ -86,6 +89,8 @@ function startThread(workerData: ThreadData, onEnd: (why: string) => void) {
       if ("refusal" in said) one?.reject(errorOf(said.refusal));
       else one?.resolve(said.reply);
     }
+    hasAnswered = true;
+    stalls.answered(waiting.size > 0);
     keepWhileNeeded();
   });
   worker.on("error", (error) => {
@@ -96,6 +101,7 @@ function startThread(workerData: ThreadData, onEnd: (why: string) => void) {
     for (const { reject } of waiting.values())
       reject(new BotError("STORE_UNAVAILABLE", ended(path, why)));
     waiting.clear();
+    stalls.answered(false);
     exit.resolve();
   });
   keepWhileNeeded();
@@ -107,6 +113,8 @@ function startThread(workerData: ThreadData, onEnd: (why: string) => void) {
       waiting.set(asked, one);
       // What this turn of the event loop asks for goes there together.
       if (unsent.push({ id: asked, ...what }) === 1) process.nextTick(sendAll);
+      // A thread that starts loads its code, which is no fault of the disk's.
+      if (hasAnswered) stalls.asked();
       keepWhileNeeded();
       return one.promise;
     },
