@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createBackoff } from "../../../src/core/backoff.ts";
-import { openSqliteJournal } from "../../../src/journal/sqlite/journal.ts";
 import { createNetwork } from "../../../src/net/dial.ts";
 import { listenForRedirect } from "../../../src/net/redirect.ts";
 import { createEncoder } from "../../../src/security/encoder.ts";
@@ -17,6 +16,7 @@ import { createLogins } from "../../../src/tools/mcp/login-record.ts";
 import { httpServer } from "../../../src/tools/mcp/servers.ts";
 import { serverSettings } from "../../../src/tools/mcp/settings.ts";
 import { NOTHING_LENT } from "../../../src/tools/registry.ts";
+import { createMemory } from "../../fakes/memory-journal.ts";
 import { ASKER } from "../../fakes/asker.ts";
 import { noWorld } from "../../fakes/tool-context.ts";
 import { serveWithLogin } from "./authorization-server.ts";
@@ -29,13 +29,14 @@ type Server = Awaited<ReturnType<typeof serveWithLogin>>;
 /** A store, and processes that use it. */
 async function store() {
   const folder = await mkdtemp(join(tmpdir(), "mcp-oauth-"));
+  const memory = createMemory();
   const opened: { close(): Promise<void> }[] = [];
   onTestFinished(async () => {
     for (const each of opened) await each.close();
     await rm(folder, { recursive: true });
   });
   const openSecrets = async () => {
-    const journal = await openSqliteJournal({ path: join(folder, "db") });
+    const journal = memory.open();
     opened.push(journal);
     const file = join(folder, "key");
     const keys = createSecretKeys({ secret: undefined, older: undefined, file });
