@@ -5,13 +5,17 @@ import type { Figure } from "./journal.ts";
 
 /**
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- own start …`: those of
- * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>` is what that starts. `chat`: the chat path beside bolt's, and its trials. Peers
+ * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>` and `scale-of …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
  * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
   const { printFigures } = await import("./core.ts");
   await printFigures(names[0] ?? "");
+} else if (what === "scale-of") {
+  const { measureScale } = await import("./scale.ts");
+  const [kind = "", part = "", path = ""] = names;
+  process.stdout.write(JSON.stringify(await measureScale(kind, part, path)));
 } else if (what === "chat") {
   const { printChat } = await import("./chat.ts");
   process.exitCode = await printChat(names);
@@ -46,6 +50,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { appendFigures, bytesFigure, resumeFigure } = await import("./journal.ts");
   const { startFigures } = await import("./start.ts");
   const { votesFigure } = await import("./votes.ts");
+  const { scaleFigures } = await import("./scale.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -55,6 +60,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     ],
     votes: votesFigure,
     start: startFigures,
+    scale: scaleFigures,
   };
   const named = wanted.length === 0 ? Object.keys(parts) : wanted;
   for (const name of named) {

@@ -1,7 +1,7 @@
 import damerauLevenshtein from "damerau-levenshtein";
 
 /** A misspelled word finds at the most so many others. */
-const MAX_ALIKE = 24;
+const MAX_ALIKE = 12;
 /** Longer ones are no words that somebody types. */
 const MAX_LETTERS = 32;
 
@@ -29,8 +29,7 @@ export function createSpellings() {
       const found: { other: string; steps: number }[] = [];
       for (const [other, others] of known) {
         if (Math.abs(other.length - word.length) > limit || other === word) continue;
-        // A replaced letter is one that is missing and one that is too many.
-        if (bitsIn(letters ^ others) > 2 * limit) continue;
+        if (bitsIn(letters & ~others) > limit || bitsIn(others & ~letters) > limit) continue;
         const { steps } = damerauLevenshtein(word, other);
         if (steps <= limit) found.push({ other, steps });
       }

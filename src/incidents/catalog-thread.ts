@@ -43,6 +43,7 @@ export function startCatalog(stopped: AbortSignal): AnyCatalog {
     clear: ask("clear"),
     list: ask("list"),
     count: ask("count"),
+    search: ask("search"),
     stats: ask("stats"),
     near: ask("near"),
   };

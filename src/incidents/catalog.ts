@@ -12,9 +12,11 @@ export interface Catalog {
   put(rows: readonly CatalogRow[], mark: string): void;
   /** Frees what it holds; it is used again as an empty one. */
   clear(): void;
-  /** The newest beginning first; with a text, of what matches the best first, 1 000 at the most. */
+  /** The newest beginning first. */
   list(filter: Filter, viewer: Viewer): ReadHead[];
   count(filter: Filter, viewer: Viewer): number;
+  /** The best match first, 1 000 at the most, and how many there are. */
+  search(text: string, filter: Filter, viewer: Viewer): { count: number; found: ReadHead[] };
   stats(period: Period, viewer: Viewer, listed: number): Counted<ReadHead>;
   /** Those that are written alike, and the newest. */
   near(id: string, viewer: Viewer): { near: string[]; newest: string[] };
@@ -51,6 +53,10 @@ export function openCatalog(): Catalog {
     clear,
     list: (filter, viewer) => tables().headsOf(tables().list(filter, viewer)),
     count: (filter, viewer) => tables().count(filter, viewer),
+    search(text, filter, viewer) {
+      const { count, ids } = tables().search(text, filter, viewer);
+      return { count, found: tables().headsOf(ids) };
+    },
     stats(period, viewer, listed) {
       const { db, visible, headsOf } = tables();
       const counted = countIncidents(db, visible(viewer), period, listed);

@@ -84,8 +84,6 @@ export interface Filter {
   saidIn?: { from: number; to: number } | undefined;
   /** The address of the thread that they were opened in. */
   link?: string | undefined;
-  /** All its words occur somewhere in the incident, also as beginnings or slightly misspelled. */
-  text?: string | undefined;
   /** No more than so many. */
   limit?: number | undefined;
 }
@@ -151,10 +149,19 @@ export interface Ledger {
   ): Promise<Incident | undefined>;
   /** @throws BotError INPUT_INVALID if the viewer sees no incident with this id; names similar ones */
   get(id: string, viewer: Viewer): Promise<Incident>;
-  /** Newest beginning first; with a text the best match first, 1 000 at the most. */
+  /** Newest beginning first. */
   list(filter: Filter, viewer: Viewer): Promise<Incident[]>;
   /** How many there are, whatever the limit. */
   count(filter: Filter, viewer: Viewer): Promise<number>;
+  /**
+   * Best match first, 1 000 at the most, and how many there are. All words of the text must occur somewhere in the incident, also as
+   * beginnings or slightly misspelled.
+   */
+  search(
+    text: string,
+    viewer: Viewer,
+    filter?: Filter,
+  ): Promise<{ count: number; found: Incident[] }>;
   /** Counts all, and names the newest `listed` of them. */
   stats(period: Period, viewer: Viewer, listed: number): Promise<Stats>;
 }

@@ -148,6 +148,10 @@ function createReads(records: ReturnType<typeof createRecords>) {
       visible(await records.ask((catalog) => catalog.list(filter, viewer)), viewer),
     count: (filter: Filter, viewer: Viewer) =>
       records.ask((catalog) => catalog.count(filter, viewer)),
+    async search(text: string, viewer: Viewer, filter: Filter = {}) {
+      const all = await records.ask((catalog) => catalog.search(text, filter, viewer));
+      return { count: all.count, found: await visible(all.found, viewer) };
+    },
     async stats(period: Period, viewer: Viewer, listed: number) {
       const counted = await records.ask((catalog) => catalog.stats(period, viewer, listed));
       const [longest] = await visible(counted.longest, viewer);

@@ -13,6 +13,8 @@ const TRANSPORT = "incident";
 const PREFIX = `${TRANSPORT}:` as const;
 /** Journals that are read at once. */
 const PAGE = 32;
+/** Incidents that are taken into the catalog at once. */
+const AT_ONCE = 1_000;
 /** Some KB each. */
 const KEPT = 256;
 
@@ -70,14 +72,22 @@ export function createRecords(journal: Pick<Journal, "read" | "changes">, catalo
 
   /** Takes into the catalog what has changed since. */
   async function feed(): Promise<void> {
+    let mark = await catalog.mark();
+    const rows = new Map<string, CatalogRow>();
     for (let more = true; more;) {
-      const page = await journal.changes(TRANSPORT, await catalog.mark());
-      if (page.restarted) await catalog.clear();
+      const page = await journal.changes(TRANSPORT, mark);
+      if (page.restarted) {
+        await catalog.clear();
+        rows.clear();
+      }
       const heads = page.changed.map(({ key, last, head }) => ({ id: idOf(key), last, head }));
       const stale = await catalog.stale(heads);
-      const rows = await Promise.all(stale.map(async (id) => rowOf(id, await read(id))));
-      await catalog.put(rows, page.mark);
-      ({ more } = page);
+      await Promise.all(stale.map(async (id) => rows.set(id, rowOf(id, await read(id)))));
+      ({ mark, more } = page);
+      // Few at a time would each cost a merge of the index.
+      if (more && rows.size < AT_ONCE) continue;
+      await catalog.put([...rows.values()], mark);
+      rows.clear();
     }
   }
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Incident } from "./incident.ts";
 import { createSpellings, wordsIn } from "../core/spellings.ts";
-import type { Where } from "./where.ts";
+import { createRanking } from "./ranking.ts";
+import { allOf, type Where } from "./where.ts";
 
 /** What is searched, and how much it counts that a word is there. */
 const FIELDS = [
@@ -16,7 +17,6 @@ const FIELDS = [
   { field: "pins", weight: 1 },
 ] as const;
 type Field = (typeof FIELDS)[number]["field"];
-const WEIGHTS = FIELDS.map(({ weight }) => weight).join(", ");
 /** Unlike those of the table of incidents. */
 const columnOf = ({ field }: { field: Field }) => `in_${field}`;
 const COLUMNS = FIELDS.map(columnOf).join(", ");
@@ -40,27 +40,25 @@ export function documentOf(incident: Incident): Document {
   };
 }
 
-/**
- * Of more matches than these not all are ranked, which would take some µs each: of matches in what counts most, else of all,
- * those that changed last are taken.
- */
+/** Of more matches than these, those are taken that changed last: in what counts most, or else in all. */
 const MOST_RANKED = 1_000;
 
-interface Match {
+/** A word that is in so many is as common as any other one that is. */
+const MOST_COUNTED = 10_000;
+
+/** A match of a place's index. */
+export interface Found {
+  row: number;
   id: string;
   started: number;
-  /** The lower, the better. */
-  score: number;
-}
-
-export interface Found extends Match {
   /** How exactly its words are those that were asked for: 0 the most. */
   grade: number;
+  score: number;
 }
 
 /** Of the same grade and score the newest, then by id. */
 export function bestFirst(a: Found, b: Found): number {
-  return a.grade - b.grade || a.score - b.score || b.started - a.started || (a.id < b.id ? -1 : 1);
+  return a.grade - b.grade || b.score - a.score || b.started - a.started || (a.id < b.id ? -1 : 1);
 }
 
 /**
@@ -71,76 +69,95 @@ export function createWordIndex(db: DatabaseSync, place: number) {
   const name = `words_${place}`;
   const spellings = createSpellings();
   db.exec(
-    `CREATE VIRTUAL TABLE ${name} USING fts5 (${COLUMNS}, content = '', contentless_delete = 1)`,
+    `CREATE VIRTUAL TABLE ${name} USING fts5 (${COLUMNS}, content = '', contentless_delete = 1, prefix = '2 3')`,
   );
   const values = FIELDS.map(() => "?").join(", ");
   const insert = db.prepare(`INSERT INTO ${name} (rowid, ${COLUMNS}) VALUES (?, ${values})`);
   const remove = db.prepare(`DELETE FROM ${name} WHERE rowid = ?`);
+  const words = db.prepare("SELECT words FROM document WHERE row = ?");
 
-  /** What matches and is within the limits. */
-  function matching(match: string, { sql, given }: Where) {
-    const from = `FROM ${name} CROSS JOIN incident ON incident.row = ${name}.rowid WHERE ${name} MATCH ? AND ${sql}`;
-    return { from, given: [match, ...given] };
+  const joined = `CROSS JOIN incident ON row = ${name}.rowid`;
+
+  function count(match: string, limits: Where, most = -1): number {
+    const from = `FROM ${name} ${limits.given.length > 0 ? joined : ""}`;
+    const where = `WHERE ${name} MATCH ? AND ${limits.sql} LIMIT ?`;
+    const counted = db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${from} ${where})`);
+    return Number(counted.get(match, ...limits.given, most)?.["n"]);
   }
 
-  function countUpTo(most: number, match: string, limits: Where): number {
-    const { from, given } = matching(match, limits);
-    const counted = db.prepare(`SELECT count(*) AS n FROM (SELECT 1 ${from} LIMIT ?)`);
-    return Number(counted.get(...given, most)?.["n"]);
-  }
-
-  function take(score: string, match: string, limits: Where, rest = ""): Match[] {
-    const { from, given } = matching(match, limits);
-    const found = db.prepare(`SELECT id, started, ${score} AS score ${from} ${rest}`).all(...given);
-    return found.map((row) => ({
-      id: String(row["id"]),
-      started: Number(row["started"]),
-      score: Number(row["score"]),
+  function take(match: string, limits: Where, most: number, order = "") {
+    const where = `WHERE ${name} MATCH ? AND ${limits.sql} ${order} LIMIT ?`;
+    const found = db.prepare(`SELECT row, id, started FROM ${name} ${joined} ${where}`);
+    return found.all(match, ...limits.given, most).map((each) => ({
+      row: Number(each["row"]),
+      id: String(each["id"]),
+      started: Number(each["started"]),
     }));
   }
 
-  function takeNewest(match: string, limits: Where, wanted: number): Match[] {
-    const rest = `ORDER BY ${name}.rowid DESC LIMIT ${MOST_RANKED}`;
-    const first = take("0", `{${FIRST}} : (${match})`, limits, rest);
-    return first.length >= wanted ? first : [...first, ...take("1", match, limits, rest)];
+  /** Those that changed last, grade by grade until there are enough. */
+  function newest(asked: readonly Asked[], limits: Where, wanted: number): Found[] {
+    const found = new Map<number, Found>();
+    for (const grade of [0, 1, 2]) {
+      const match = matchOf(asked, grade);
+      for (const [score, each] of [match, `{${FIRST}} : (${match})`].entries())
+        for (const one of take(each, limits, MOST_RANKED, `ORDER BY ${name}.rowid DESC`)) {
+          const known = found.get(one.row);
+          if (known === undefined || known.grade === grade)
+            found.set(one.row, { ...one, grade, score });
+        }
+      if (found.size >= wanted) break;
+    }
+    return [...found.values()];
   }
 
   return {
-    add(row: number, document: Document): void {
+    /** Its words are kept beside it, a line for each field. */
+    add(row: number, document: Document): string {
+      const lines = FIELDS.map(({ field }) => wordsIn(document[field]));
+      for (const [i, { field }] of FIELDS.entries())
+        if (field !== "id") spellings.add(lines[i] ?? []);
       insert.run(row, ...FIELDS.map(({ field }) => document[field]));
-      for (const { field } of FIELDS) if (field !== "id") spellings.add(wordsIn(document[field]));
+      return lines.map((line) => line.join(" ")).join("\n");
     },
     remove: (row: number): void => void remove.run(row),
-    /** The best of them, unordered; at least `wanted` where there are so many. */
-    find(text: string, limits: Where, wanted: number): Found[] {
-      const found = new Map<string, Found>();
-      for (const [grade, match] of gradesOf(text, spellings.alike).entries()) {
-        const matches =
-          countUpTo(MOST_RANKED + 1, match, limits) > MOST_RANKED
-            ? takeNewest(match, limits, wanted)
-            : take(`bm25(${name}, ${WEIGHTS})`, match, limits);
-        for (const each of matches) if (!found.has(each.id)) found.set(each.id, { ...each, grade });
-        if (found.size >= wanted) break;
-      }
-      return [...found.values()];
-    },
-    count(text: string, limits: Where): number {
-      const match = gradesOf(text, spellings.alike).at(-1);
-      return match === undefined ? 0 : countUpTo(-1, match, limits);
+    /** How many there are and the best of them, unordered; at least `wanted` where there are so many. */
+    find(text: string, limits: Where, wanted: number): { count: number; found: Found[] } {
+      const asked = askedFor(text, spellings.alike);
+      if (asked.length === 0) return { count: 0, found: [] };
+      const match = matchOf(asked, 2);
+      const found = take(match, limits, MOST_RANKED + 1);
+      if (found.length > MOST_RANKED)
+        return { count: count(match, limits), found: newest(asked, limits, wanted) };
+      const rank = createRanking(
+        asked.map((each) => ({ ...each, known: count(`"${each.word}"`, allOf(), MOST_COUNTED) })),
+        found.map(({ row }) => String(words.get(row)?.["words"])),
+        FIELDS.map(({ weight }) => weight),
+      );
+      return { count: found.length, found: found.map((each, i) => ({ ...each, ...rank(i) })) };
     },
   };
 }
 
 export type WordIndex = ReturnType<typeof createWordIndex>;
 
-/** All words as they are; as beginnings; and those that are spelled alike. Each finds what the one before does, and more. */
-function gradesOf(text: string, alike: (word: string) => readonly string[]): string[] {
-  const words = [...new Set(wordsIn(text))];
-  if (words.length === 0) return [];
+interface Asked {
+  word: string;
+  /** Other words that may have been meant. */
+  alike: readonly string[];
+}
+
+function askedFor(text: string, alike: (word: string) => readonly string[]): Asked[] {
+  return [...new Set(wordsIn(text))].map((word) => ({ word, alike: alike(word) }));
+}
+
+/** All words: as they are; also as beginnings; also those that are spelled alike. */
+function matchOf(asked: readonly Asked[], grade: number): string {
   const quoted = (word: string) => `"${word}"`;
-  return [
-    words.map(quoted),
-    words.map((word) => `${quoted(word)} *`),
-    words.map((word) => `(${[`${quoted(word)} *`, ...alike(word).map(quoted)].join(" OR ")})`),
-  ].map((each) => each.join(" AND "));
+  return asked
+    .map(({ word, alike }) => {
+      const others = grade < 2 ? [] : alike.map(quoted);
+      return `(${[grade === 0 ? quoted(word) : `${quoted(word)} *`, ...others].join(" OR ")})`;
+    })
+    .join(" AND ");
 }

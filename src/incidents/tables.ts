@@ -50,7 +50,7 @@ const MAX_NEAR = 3;
 const FILE = "";
 
 const SCHEMA = `
-  PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -4000;
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4000;
   CREATE TABLE head (id TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;
   CREATE TABLE incident (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place INTEGER NOT NULL, public INTEGER NOT NULL,
@@ -62,7 +62,8 @@ const SCHEMA = `
   CREATE INDEX said ON incident (said_to);
   CREATE INDEX linked ON incident (link);
   CREATE TABLE service (row INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (row, name)) WITHOUT ROWID;
-  CREATE INDEX of_service ON service (name, row);`;
+  CREATE INDEX of_service ON service (name, row);
+  CREATE TABLE document (row INTEGER PRIMARY KEY, words TEXT NOT NULL);`;
 
 /** The catalog's tables, empty. */
 export function openTables() {
@@ -107,30 +108,27 @@ export function openTables() {
       db.exec("COMMIT");
       upTo = mark;
     },
+    search(text: string, filter: Filter, viewer: Viewer): { count: number; ids: string[] } {
+      const { limit = Infinity } = filter;
+      const all = places
+        .readBy(viewer)
+        .map(({ words }) => words.find(text, limitedTo(filter), limit));
+      const found = all.flatMap((each) => each.found).toSorted(bestFirst);
+      return {
+        count: all.reduce((sum, { count }) => sum + count, 0),
+        ids: found.slice(0, limit).map(({ id }) => id),
+      };
+    },
     list(filter: Filter, viewer: Viewer): string[] {
-      const { limit, text } = filter;
+      const { limit } = filter;
       const limits = limitedTo(filter);
-      if (text !== undefined) {
-        const found = places
-          .readBy(viewer)
-          .flatMap(({ words }) => words.find(text, limits, limit ?? Infinity));
-        return found
-          .toSorted(bestFirst)
-          .slice(0, limit)
-          .map(({ id }) => id);
-      }
       const where = allOf(visible(viewer), limits);
       const { statement, given } = select("id", where, "ORDER BY started DESC, id LIMIT ?");
       return statement.all(...given, limit ?? -1).map(({ id }) => String(id));
     },
     count(filter: Filter, viewer: Viewer): number {
-      const { text } = filter;
-      const limits = limitedTo(filter);
-      if (text !== undefined) {
-        const counts = places.readBy(viewer).map(({ words }) => words.count(text, limits));
-        return counts.reduce((sum, count) => sum + count, 0);
-      }
-      const { statement, given } = select("count(*) AS n", allOf(visible(viewer), limits));
+      const where = allOf(visible(viewer), limitedTo(filter));
+      const { statement, given } = select("count(*) AS n", where);
       return Number(statement.get(...given)?.["n"]);
     },
     near(id: string, viewer: Viewer): { near: string[]; newest: string[] } {
@@ -157,6 +155,8 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
       `INSERT INTO incident (id, place, public, status, severity, started, detected, resolved, said_from, said_to, thread, link)
        VALUES (:id, :place, :public, :status, :severity, :started, :detected, :resolved, :from, :to, :thread, :link)`,
     ),
+    addWords: db.prepare("INSERT INTO document (row, words) VALUES (?, ?)"),
+    removeWords: db.prepare("DELETE FROM document WHERE row = ?"),
     addService: db.prepare("INSERT OR IGNORE INTO service (row, name) VALUES (?, ?)"),
   };
 
@@ -166,6 +166,7 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
     const row = Number(known["row"]);
     places.at(Number(known["place"]))?.words.remove(row);
     sql.removeServices.run(row);
+    sql.removeWords.run(row);
     sql.remove.run(row);
   }
 
@@ -189,7 +190,7 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
     });
     const row = Number(lastInsertRowid);
     for (const service of listed.services) sql.addService.run(row, service);
-    words.add(row, listed.document);
+    sql.addWords.run(row, words.add(row, listed.document));
   }
 
   return ({ id, last, head, listed }: CatalogRow): void => {

@@ -38,13 +38,13 @@ test("of very many matches those in titles come first, then the newest, and all 
   onTestFinished(() => catalog.clear());
   const many = Array.from({ length: 1_100 }, (_, i) => rowOf(i + 2, { notes: "disk" }));
   catalog.put([rowOf(1, { title: "Disk full" }), ...many], "1");
-  expect(catalog.list({ text: "disk", limit: 3 }, VIEWER).map(({ id }) => id)).toEqual([
+  expect(catalog.search("disk", { limit: 3 }, VIEWER).found.map(({ id }) => id)).toEqual([
     "inc-20261120-0001",
     "inc-20261120-012d",
     "inc-20261120-012c",
   ]);
-  expect(catalog.count({ text: "disk", limit: 3 }, VIEWER)).toBe(1_101);
-  expect(catalog.count({ text: "dosk" }, VIEWER)).toBe(1_101);
+  expect(catalog.search("disk", { limit: 3 }, VIEWER).count).toBe(1_101);
+  expect(catalog.search("dosk", { limit: 3, status: "open" }, VIEWER).count).toBe(1_101);
 });
 
 test("the words as they are come before their beginnings, and these before what is spelled alike", () => {
@@ -56,7 +56,7 @@ test("the words as they are come before their beginnings, and these before what 
     "1",
   );
   const found = (text: string) =>
-    catalog.list({ text }, VIEWER).map(({ id }) => titles[9 - parseInt(id.slice(-1), 32)]);
+    catalog.search(text, {}, VIEWER).found.map(({ id }) => titles[9 - parseInt(id.slice(-1), 32)]);
   expect(found("cart")).toEqual(["cart", "carts", "card"]);
   expect(found("error 502")).toEqual(["error 502"]);
 });
@@ -75,10 +75,11 @@ test("a thread of its own says the same, and nothing any more once it is stopped
   expect(await there.mark()).toBe("7");
   expect(await there.stale([...rows, rowOf(5, {})])).toEqual([rowOf(5, {}).id]);
   const [first] = rows;
-  const filter = { text: "disk", limit: 5 };
+  const filter = { limit: 5 };
   const asked = (catalog: typeof there) =>
     Promise.all([
       catalog.list(filter, VIEWER),
+      catalog.search("disk", filter, VIEWER),
       catalog.count({}, VIEWER),
       catalog.stats({ from: START, to: START + 2, zone: "UTC", name: "t" }, VIEWER, 5),
       catalog.near(`${first?.id}x`, VIEWER),
@@ -105,5 +106,5 @@ test("what a store that was set back does not have any more is gone", async () =
   await journal.close();
   journal = before.open();
   expect((await ledger.list({}, VIEWER)).map((one) => one.id)).toEqual([id]);
-  expect(await ledger.count({ text: "two" }, VIEWER)).toBe(0);
+  expect((await ledger.search("two", VIEWER)).count).toBe(0);
 });

@@ -244,7 +244,7 @@ describe("what is public", () => {
     ] as const) {
       const viewer = { audience: undefined, tenants: from.tenants };
       expect(ids(await ledger.list({}, viewer))).toEqual([own]);
-      expect(ids(await ledger.list({ text: "checkout" }, viewer))).toEqual([own]);
+      expect(ids((await ledger.search("checkout", viewer)).found)).toEqual([own]);
       const stats = await ledger.stats(period, viewer, 10);
       expect([stats.opened, ids(stats.newest)]).toEqual([1, [own]]);
       await expect(ledger.get(other, viewer)).rejects.toThrow(`The newest: ${own}.`);
@@ -258,7 +258,7 @@ describe("what is public", () => {
     const acme = await open("Checkout leaks", {}, ACME);
     const own = await open("Checkout of the machine", {}, { thread: "terminal:1" });
     const everything = { audience: undefined, tenants: "all" } as const;
-    expect(new Set(ids(await ledger.list({ text: "checkout" }, everything)))).toEqual(
+    expect(new Set(ids((await ledger.search("checkout", everything)).found))).toEqual(
       new Set([acme, own]),
     );
     const there = { audience: undefined, tenants: ACME.tenants };
@@ -309,7 +309,7 @@ describe("what is private", () => {
       change: { note: "psst" },
     });
     expect(JSON.stringify(await ledger.get(id, EVERYONE))).not.toContain("psst");
-    expect(await ledger.list({ text: "psst" }, EVERYONE)).toEqual([]);
+    expect((await ledger.search("psst", EVERYONE)).found).toEqual([]);
   });
 });
 
@@ -321,9 +321,9 @@ describe("finding", () => {
     const disk = await open("disk full");
     // In one index with these, "disk" would be a common word and so the worse match.
     for (let i = 0; i < 20; i++) await open("disk broken", {}, { audience: PLACE });
-    const found = await ledger.list({ text: "dis" }, EVERYONE);
+    const found = (await ledger.search("dis", EVERYONE)).found;
     expect(found.map(({ id }) => id)).toEqual([disk, disc]);
-    expect(await ledger.list({ text: "dis" }, { audience: PLACE, tenants: ["test"] })).toHaveLength(
+    expect((await ledger.search("dis", { audience: PLACE, tenants: ["test"] })).found).toHaveLength(
       22,
     );
   });
@@ -334,7 +334,8 @@ describe("finding", () => {
     clock.now += MINUTE;
     const web = await open("Checkout fails");
     await ledger.update(saying(), web, { note: "the disk was full", cause: "cascading timeouts" });
-    const ids = async (text: string) => (await ledger.list({ text }, EVERYONE)).map(({ id }) => id);
+    const ids = async (text: string) =>
+      (await ledger.search(text, EVERYONE)).found.map(({ id }) => id);
     expect(await ids("disk full")).toEqual([disk, web]);
     expect(await ids("paymnets")).toEqual([disk]);
     expect(await ids("casc")).toEqual([web]);

@@ -182,7 +182,7 @@ async function seenBy(ledger: Ledger, viewer: Viewer, ids: readonly string[]): P
     ),
     services: await ledger.list({ service: "web" }, viewer),
     searches: await Promise.all(
-      [...WORDS, "disk full", "untitled"].map((text) => ledger.list({ text }, viewer)),
+      [...WORDS, "disk full", "untitled"].map((text) => ledger.search(text, viewer)),
     ),
     stats: await Promise.all(periods.map((period) => ledger.stats(period, viewer, 5))),
     got: await Promise.all(asked.map((id) => ledger.get(id, viewer).catch(String))),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Ledger } from "../../incidents/incident.ts";
+import type { Filter, Ledger, Viewer } from "../../incidents/incident.ts";
 import { PERIOD_FORMS, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool } from "../tool.ts";
 import { askedIn, severityField } from "./asked.ts";
@@ -35,12 +35,14 @@ export function createIncidentSearch(ledger: () => Ledger) {
     async run({ text = "", status, severity, service, period: written, limit }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const period = written === undefined ? undefined : await readPeriod(written, here);
-      const words = text.trim() === "" ? undefined : text.trim();
-      const filter = { text: words, status, severity, service, period, limit };
-      const count = await ledger().count(filter, saying);
-      const found = await ledger().list(filter, saying);
+      const words = text.trim();
+      const filter = { status, severity, service, period, limit };
+      const { count, found } =
+        words === ""
+          ? await newest(ledger(), filter, saying)
+          : await ledger().search(words, saying, filter);
       const limits = [
-        words && `with ${JSON.stringify(words)}`,
+        words === "" ? undefined : `with ${JSON.stringify(words)}`,
         status,
         severity,
         service && `of ${service}`,
@@ -51,4 +53,9 @@ export function createIncidentSearch(ledger: () => Ledger) {
       return { text: [head, ...incidentTable(found, here.zone, count)].join("\n") };
     },
   });
+}
+
+async function newest(ledger: Ledger, filter: Filter, viewer: Viewer) {
+  const [count, found] = [await ledger.count(filter, viewer), await ledger.list(filter, viewer)];
+  return { count, found };
 }
