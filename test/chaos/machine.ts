@@ -1,38 +1,9 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { BotError } from "../../src/core/errors.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import type { Sync } from "../../src/journal/sqlite/flush.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-
-/** Beside a store: how much of its log was on the disk after each flush, and whether the power is off. */
-const flushedOf = (store: string) => `${store}.flushed`;
-const offOf = (store: string) => `${store}.off`;
-const logOf = (store: string) => `${store}-wal`;
-
-/** How every process of a machine flushes: it notes what the disk has from then on. Once the power is off no flush ends. */
-export function flushTo(store: string): Sync {
-  return async (log) => {
-    const { size } = await log.stat();
-    appendFileSync(flushedOf(store), `${size}\n`);
-    // Looked at last: what ended before the power went is on the disk.
-    if (existsSync(offOf(store))) await Promise.withResolvers().promise;
-  };
-}
-
-/** From now on nothing reaches the disk, whoever runs on for another moment. */
-export function cutPower(store: string): void {
-  writeFileSync(offOf(store), "");
-}
+import { cutPower, flushTo, keepFlushed, watchLog } from "./power.ts";
 
 /** The machine of a batch: it may die, with its processes and what was not flushed, and is started again. */
 export interface Machine {
@@ -56,8 +27,7 @@ export interface Machine {
 interface Life {
   store: string;
   journal: Journal;
-  /** Keeps SQLite from moving its log into the file, so that its length says all. */
-  pin: DatabaseSync | undefined;
+  watch: { close(): void } | undefined;
   isUp: boolean;
   death: PromiseWithResolvers<never>;
 }
@@ -88,8 +58,7 @@ export async function startMachine(folder: string, mortal: boolean): Promise<Mac
       deaths.push(Date.now());
       const next = join(folder, `life-${deaths.length + 1}`, "watchkeeper.db");
       await mkdir(join(next, ".."));
-      copyFileSync(life.store, next);
-      writeFileSync(logOf(next), readFileSync(logOf(life.store)).subarray(0, flushed(life.store)));
+      keepFlushed(life.store, next);
       await end(life);
       life = await start(next, mortal);
     },
@@ -101,20 +70,10 @@ async function start(store: string, mortal: boolean): Promise<Life> {
   const journal = await openSqliteJournal({ path: store, sync: flushTo(store) });
   const death = Promise.withResolvers<never>();
   death.promise.catch(() => {}); // whoever waits for it hears of it
-  const life: Life = { store, journal, pin: undefined, isUp: true, death };
-  if (!mortal) return life;
-  life.pin = new DatabaseSync(store, { readOnly: true });
-  life.pin.exec("BEGIN; SELECT count(*) FROM journal");
-  // The empty store is there for good.
-  appendFileSync(flushedOf(store), `${statSync(logOf(store)).size}\n`);
-  return life;
+  return { store, journal, watch: mortal ? watchLog(store) : undefined, isUp: true, death };
 }
 
-async function end({ journal, pin }: Life): Promise<void> {
-  pin?.close();
+async function end({ journal, watch }: Life): Promise<void> {
+  watch?.close();
   await journal.close();
-}
-
-function flushed(store: string): number {
-  return Math.max(...readFileSync(flushedOf(store), "utf8").split("\n").map(Number));
 }

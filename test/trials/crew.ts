@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { between, pick, type Random } from "../chaos/random.ts";
 import type { Program } from "../fakes/program.ts";
+import type { Machine } from "./power.ts";
 
 /** A process killed, and what it was seen to have in its hands: runs it had begun, as `<key> <run>`. */
 export interface Strike {
@@ -20,7 +21,10 @@ export interface Crew {
   readonly warnings: ReadonlyMap<string, number>;
   /** Resolves when all of them serve. @throws Error when one ended by itself before */
   ready(): Promise<void>;
-  /** Kills one after the other, each `everyMs` after the last or, where none serves yet, as soon as one does. */
+  /**
+   * Kills one after the other, each `everyMs` after the last or, where none serves yet, as soon as one does. Where they have a machine
+   * it dies with them.
+   */
   strike(everyMs: { least: number; most: number }, signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,7 +50,12 @@ function readLine(line: string): LogLine {
   return line.startsWith("{") ? (JSON.parse(line) as LogLine) : { level: 60, msg: line };
 }
 
-export function startCrew(program: Program, count: number, random: Random): Crew {
+export function startCrew(
+  program: Program,
+  count: number,
+  random: Random,
+  machine?: Machine,
+): Crew {
   const strikes: Strike[] = [];
   const startsMs: number[] = [];
   const warnings = new Map<string, number>();
@@ -117,7 +126,9 @@ export function startCrew(program: Program, count: number, random: Random): Crew
         if (serving.length === 0) continue;
         const struck = pick(random, serving);
         strikes.push({ at: Date.now(), runs: struck.runs });
+        machine?.die();
         await kill(struck);
+        machine?.restart();
         replicas[replicas.indexOf(struck)] = start();
       }
     },

@@ -1,10 +1,13 @@
 import { registerHooks } from "node:module";
 
-interface Fault {
-  /** In `src`. */
+/** Something that stands once in a file of `src`, and what is to stand there. */
+export interface Change {
   file: string;
   text: string;
   becomes: string;
+}
+
+interface Fault extends Change {
   /** What the trial in bad weather must then say. */
   shows: RegExp;
 }
@@ -54,9 +57,8 @@ export function plantedEnv(name: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=${import.meta.filename}`, PLANTED_FAULT: name };
 }
 
-const planted = PLANTED[process.env["PLANTED_FAULT"] ?? ""];
-if (planted !== undefined) {
-  const { file, text, becomes } = planted;
+/** From now on this process loads the file so changed. */
+export function plant({ file, text, becomes }: Change): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
@@ -68,3 +70,6 @@ if (planted !== undefined) {
     },
   });
 }
+
+const planted = PLANTED[process.env["PLANTED_FAULT"] ?? ""];
+if (planted !== undefined) plant(planted);

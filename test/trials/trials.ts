@@ -9,6 +9,7 @@ import { type ChatLog, isAnswer, isProgress, marksIn, openChatLog } from "./chat
 import { type Crew, startCrew } from "./crew.ts";
 import { startEchoModel } from "./echo-model.ts";
 import { createPeople, type People } from "./people.ts";
+import { createMachine, mortalEnv } from "./power.ts";
 import { type Audited, type Verdict, verdictOf } from "./verdict.ts";
 
 export interface TrialPlan {
@@ -42,8 +43,8 @@ const QUIET_MS = 20_000;
 const SHOWN_FAILURES = 5;
 
 /**
- * People write and press while processes are killed (SIGKILL) and started again; then everything is left to settle and
- * judged. The seed fixes who writes what and when processes die, not the operating system's scheduling.
+ * People write and press while processes are killed (SIGKILL) and started again, on SQLite with their machine, so that what was not
+ * flushed is gone; then everything is left to settle and judged. The seed fixes who writes what and when processes die, not the operating system's scheduling.
  */
 export async function runTrials(plan: TrialPlan): Promise<TrialReport> {
   const random = seededRandom(plan.seed);
@@ -63,11 +64,13 @@ export async function runTrials(plan: TrialPlan): Promise<TrialReport> {
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_APP_TOKEN: slack.appToken,
     SLACK_API_URL: slack.apiUrl,
+    ...(redis === undefined && mortalEnv),
     ...(redis && {
       REDIS_URL: `unix://${redis.path}`,
       WATCHKEEPER_SECRET: "a secret of the trials, 32 long or more",
     }),
   });
+  const machine = redis === undefined ? createMachine(program.store) : undefined;
   let crew: Crew | undefined;
   try {
     // No word of it is to be taken for a mark.
@@ -78,8 +81,9 @@ export async function runTrials(plan: TrialPlan): Promise<TrialReport> {
       "budgets: { tokensPerDay: 1000000000 }\n",
     );
     await program.run(["doctor"]); // fills the compile cache
-    crew = startCrew(program, redis === undefined ? 1 : 2, random);
+    crew = startCrew(program, redis === undefined ? 1 : 2, random, machine);
     await crew.ready();
+    machine?.started();
     const log = openChatLog(slack);
     const people = createPeople(slack, log, folder, random);
     const tending = setInterval(() => people.tend(), 100);
@@ -95,6 +99,7 @@ export async function runTrials(plan: TrialPlan): Promise<TrialReport> {
     return await report({ slack, program, people, log, crew });
   } finally {
     await crew?.stop();
+    machine?.close();
     program.remove();
     await slack.stop();
     await model.stop();
