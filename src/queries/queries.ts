@@ -9,6 +9,7 @@ import { checkEditOf, editFormFor, type WhyNot } from "./edits.ts";
 import { decide } from "../thread/decide.ts";
 import { cardOf, type Encode } from "./cards.ts";
 import { createKnownThreads, type KnownThread } from "./known-threads.ts";
+import { createOpenCards } from "./open-cards.ts";
 import { answerOf, outputOf } from "./answers.ts";
 import { findIncident, incidentOf } from "./incidents.ts";
 import type { LinkRule } from "../core/links.ts";
@@ -24,6 +25,7 @@ export function createQueries(
 ): Queries {
   const shown: Shown = { encode, mayLink };
   const threads = createKnownThreads(journal, encode);
+  const openCards = createOpenCards(threads, encode);
 
   /** Each once. */
   async function* listed(listing: "list" | "owed", prefix: string): AsyncIterable<JournalSummary> {
@@ -100,10 +102,7 @@ export function createQueries(
 
     async *openActions(transport) {
       // An open action expires at some time, so its thread owes something.
-      for await (const { key } of listed("owed", `${transport}:`)) {
-        const { thread } = await threads.read(key);
-        for (const action of thread.live) if (isOpen(action)) yield cardOf(key, action, encode);
-      }
+      for await (const summary of listed("owed", `${transport}:`)) yield* await openCards(summary);
     },
 
     tools: () => tools.map(({ name, description, effect }) => ({ name, description, effect })),
