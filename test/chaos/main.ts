@@ -33,7 +33,7 @@ import { pointTable, table, total } from "./report.ts";
 import { type Verdict, verdictOf } from "./verdict.ts";
 
 const USAGE = `Usage: npm run chaos [-- options]
-  --short       every point once and the planted bugs, within three and a half minutes
+  --short       every point once, two batches whose machine dies, and the planted bugs, in about four minutes
   --trials N    how many trials at least (2000; --short: 250)
   --seed S      repeats a plan (default: drawn from the clock)
   --only I      only the I-th batch of the plan
