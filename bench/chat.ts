@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { RedisServer } from "../test/fakes/redis-server.ts";
 import { runTrials, type TrialPlan, type TrialReport } from "../test/trials/trials.ts";
@@ -8,17 +10,19 @@ import { burst, type Load, type Loaded, measureLoad, spaced } from "./chat/load.
 const USAGE = `Usage: npm run bench -- chat [options]
   --trials N   mentions at least in the trials on each store, and in bad weather on both platforms (1000; 0: no trials)
   --no-load    only the trials
+  --burst      of the loads only the first, 1 000 mentions at once
+  --busy       beside the loads, each core has another process that never rests
   --planted    at last the trial in bad weather with each planted fault, which it must see
   --seed S     who writes what and when processes die (default: drawn from the clock)
 `;
 
-const SLOW_DISK = import.meta.resolve("./chat/slow-disk.ts");
+const SLOW_DISK = { SLOW_FLUSH_MS: "5" };
 
 /** The floor last, so that it does not have the machine's best minute. */
 const PROGRAMS = {
   "ours, SQLite": (load: Load, thinkMs: number) => measureLoad("ours", load, { thinkMs }),
   "ours, slow disk": (load: Load, thinkMs: number) =>
-    measureLoad("ours", load, { env: { NODE_OPTIONS: `--import=${SLOW_DISK}` }, thinkMs }),
+    measureLoad("ours", load, { env: SLOW_DISK, thinkMs }),
   async "ours, Redis"(load: Load, thinkMs: number) {
     const redis = await RedisServer.start("--appendonly", "yes", "--appendfsync", "everysec");
     try {
@@ -55,6 +59,8 @@ const ROWS: readonly (readonly [string, (loaded: Loaded) => number])[] = [
   ["Web API calls per mention", ({ calls, answered }) => sum(calls.values()) / answered.length],
   ["peak memory, MB", ({ peakMb }) => peakMb],
   ["event loop held up at most, ms", ({ loopMs }) => loopMs],
+  ["flushes per mention", ({ flushes, answered }) => flushes / answered.length],
+  ["CPU ms per mention", ({ cpuSeconds, answered }) => (cpuSeconds * 1_000) / answered.length],
 ];
 
 /**
@@ -68,6 +74,8 @@ export async function printChat(args: readonly string[]): Promise<number> {
     options: {
       trials: { type: "string", default: "1000" },
       load: { type: "boolean", default: true },
+      burst: { type: "boolean", default: false },
+      busy: { type: "boolean", default: false },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       planted: { type: "boolean", default: false },
     },
@@ -79,13 +87,10 @@ export async function printChat(args: readonly string[]): Promise<number> {
   }
   let failed = 0;
   if (values.load) {
-    await printLoad("1 000 mentions at once in 100 threads", burst);
-    const quick = "20 mentions per second for 10 s, each in a thread of its own";
-    for (const [name, loaded] of await printLoad(quick, spaced))
-      failed += printPromises(name, loaded, { statuses: 0 });
-    const slow = "the same, with a model that thinks for 0.8 s";
-    for (const [name, loaded] of await printLoad(slow, spaced, 800))
-      failed += printPromises(name, loaded, { statuses: Infinity });
+    // What an operator starts.
+    execFileSync("npm", ["run", "-s", "build"]);
+    const others = values.busy ? Array.from({ length: availableParallelism() }, startBusy) : [];
+    failed += await printLoads(values.burst).finally(() => others.map((other) => other.kill()));
   }
   if (mentions > 0) {
     for (const store of ["SQLite", "Redis"] as const) {
@@ -97,12 +102,40 @@ export async function printChat(args: readonly string[]): Promise<number> {
   return failed === 0 ? 0 : 1;
 }
 
+/** A process that never rests. */
+function startBusy() {
+  return spawn(process.execPath, ["--eval", "for (;;);"], { stdio: "ignore" });
+}
+
+/** The number of promises that are broken. */
+async function printLoads(onlyBurst: boolean): Promise<number> {
+  let failed = 0;
+  for (const [name, loaded] of await printLoad("1 000 mentions at once in 100 threads", burst))
+    failed += printCounts(name, loaded);
+  if (onlyBurst) return failed;
+  const quick = "20 mentions per second for 10 s, each in a thread of its own";
+  for (const [name, loaded] of await printLoad(quick, spaced))
+    failed += printPromises(name, loaded, { statuses: 0 });
+  const slow = "the same, with a model that thinks for 0.8 s";
+  for (const [name, loaded] of await printLoad(slow, spaced, 800))
+    failed += printPromises(name, loaded, { statuses: Infinity });
+  return failed;
+}
+
+/** What holds however fast the machine is. */
+function printCounts(name: Name, { late, doubled, flushes, answered }: Loaded): number {
+  return printKept(name, "every count", [
+    ["every event is acknowledged at once", late === 0],
+    ["every mention is answered once", doubled === 0],
+    ["at most 0.1 flushes per mention", flushes <= 0.1 * answered.length],
+  ]);
+}
+
 /** An answer in a thread of its own took 2.1 before what stands above was read and a status was set; these may add two. */
 const MAX_CALLS = 4.1;
 
 /** What a person meets with each answer; the number of promises that are broken. */
 function printPromises(name: Name, loaded: Loaded, most: { statuses: number }): number {
-  if (name === "bare bolt") return 0;
   const { signs, notifications, answers, calls } = loaded;
   const promises: [string, boolean][] = [
     ["the first sign comes within 1 s (p99)", quantile(signs, 0.99) < 1_000],
@@ -113,9 +146,14 @@ function printPromises(name: Name, loaded: Loaded, most: { statuses: number }): 
     ],
     ["an answer within 0.5 s sets no status", statusesOf(loaded) <= most.statuses],
   ];
+  return printKept(name, "every promise to people", promises);
+}
+
+function printKept(name: Name, all: string, promises: readonly [string, boolean][]): number {
+  if (name === "bare bolt") return 0;
   const broken = promises.filter(([, isKept]) => !isKept);
   for (const [promise] of broken) print(`BROKEN, ${name}: ${promise}`);
-  if (broken.length === 0) print(`${name}: every promise to people is kept`);
+  if (broken.length === 0) print(`${name}: ${all} is kept`);
   return broken.length;
 }
 

@@ -1,22 +1,33 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { FakeSlack } from "../../test/fakes/slack/slack.ts";
 
-const MAIN = fileURLToPath(import.meta.resolve("../../src/main.ts"));
-const FLOOR = fileURLToPath(import.meta.resolve("../peers/bolt.ts"));
-const LOOP_DELAY = import.meta.resolve("./loop-delay.ts");
+/** What an operator starts, and how: `npm start`, with the build that is there. */
+const OURS = ["--max-semi-space-size=4", pathOf("../../bin/watchkeeper.js")];
+const FLOOR = [pathOf("../peers/bolt.ts")];
+const HOOKS = ["./loop-delay.ts", "./flushes.ts"].map((file) => import.meta.resolve(file));
+
+/** What a program took, from `watch` on but for its memory. */
+export interface Used {
+  peakMb: number;
+  /** The longest its event loop was held up. */
+  loopMs: number;
+  /** Of files to their disk, but for those that SQLite does by itself. */
+  flushes: number;
+  cpuSeconds: number;
+}
 
 /** A program that is measured: in a process of its own, connected to the fake. */
 export interface Child {
   /** From here on its event loop is watched. */
   watch(): void;
-  /** Ends it: its peak memory, MB, and the longest its event loop was held up, ms. */
-  end(): Promise<{ peakMb: number; loopMs: number }>;
+  /** Ends it: what `Used` says. */
+  end(): Promise<Used>;
   /** Whatever it does. */
   kill(): void;
 }
@@ -29,8 +40,11 @@ export async function startChild(
 ): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), "wk-bench-chat-"));
   const delayFile = join(folder, "delay");
+  const flushFile = join(folder, "flushes");
+  writeFileSync(flushFile, "");
   writeFileSync(join(folder, "watchkeeper.yaml"), "budgets: { tokensPerDay: 1000000000 }\n");
-  const child = spawn(process.execPath, ["--import", LOOP_DELAY, which === "ours" ? MAIN : FLOOR], {
+  const hooks = HOOKS.flatMap((hook) => ["--import", hook]);
+  const child = spawn(process.execPath, [...hooks, ...(which === "ours" ? OURS : FLOOR)], {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
     env: {
@@ -40,6 +54,7 @@ export async function startChild(
       SLACK_APP_TOKEN: slack.appToken,
       SLACK_API_URL: slack.apiUrl,
       LOOP_DELAY_FILE: delayFile,
+      FLUSH_FILE: flushFile,
       ...env,
     },
   });
@@ -53,14 +68,19 @@ export async function startChild(
       throw new Error(`it did not connect: ${said}`);
     }
   }
+  let [flushesBefore, cpuBefore] = [0, 0];
   return {
-    watch: () => void child.kill("SIGUSR2"),
+    watch() {
+      child.kill("SIGUSR2");
+      [flushesBefore, cpuBefore] = [statSync(flushFile).size, cpuSecondsOf(child)];
+    },
     async end() {
-      const peakMb = peakOf(child);
+      const flushes = statSync(flushFile).size - flushesBefore;
+      const [peakMb, cpuSeconds] = [peakOf(child), cpuSecondsOf(child) - cpuBefore];
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "close");
       const loopMs = Number(readFileSync(delayFile, "utf8"));
-      return { peakMb, loopMs };
+      return { peakMb, loopMs, flushes, cpuSeconds };
     },
     kill() {
       child.kill("SIGKILL");
@@ -72,4 +92,15 @@ export async function startChild(
 function peakOf({ pid }: ChildProcess): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+/** Of all its threads, in user mode and in the kernel; Linux counts in hundredths. */
+function cpuSecondsOf({ pid }: ChildProcess): number {
+  const [, after = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+  const [user, system] = after.split(" ").slice(11);
+  return (Number(user) + Number(system)) / 100;
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(import.meta.resolve(file));
 }

@@ -3,10 +3,10 @@ import { type ChatLog, isAnswer, marksIn, openChatLog } from "../../test/trials/
 import { startEchoModel } from "../../test/trials/echo-model.ts";
 import { FakeSlack } from "../../test/fakes/slack/slack.ts";
 import type { Call } from "../../test/fakes/slack/types.ts";
-import { type Child, startChild } from "./child.ts";
+import { type Child, startChild, type Used } from "./child.ts";
 
 /** What is measured of one program under one load. Times in ms. */
-export interface Loaded {
+export interface Loaded extends Used {
   /** From an event's first attempt to its acknowledgement; those that came too late are not in it. */
   acks: number[];
   /** Events that were not acknowledged within 3 s, or not at all. */
@@ -23,10 +23,10 @@ export interface Loaded {
   seconds: number;
   /** Messages that answer. */
   answers: number;
+  /** Mentions that more than one of them answers. */
+  doubled: number;
   /** Of the Web API, by method, from the first mention on. */
   calls: Map<string, number>;
-  peakMb: number;
-  loopMs: number;
 }
 
 interface Mention {
@@ -121,14 +121,14 @@ async function warmUp(slack: FakeSlack, channel: string, user: string): Promise<
 
 async function answersTo(mentions: readonly Mention[], log: ChatLog) {
   const answeredAt = new Map<string, number>();
-  const answers = new Set<string>();
+  const answersOf = new Map<string, Set<string>>();
   let read = 0;
   for (const until = Date.now() + PATIENCE_MS; ; await sleep(20)) {
     const sights = log.read();
     for (const sight of sights.slice(read)) {
       if (sight.what === "deleted" || !isAnswer(sight)) continue;
       for (const mark of marksIn(sight.text).filter((each) => each !== WARM_UP)) {
-        answers.add(sight.ts);
+        answersOf.set(mark, (answersOf.get(mark) ?? new Set()).add(sight.ts));
         if (!answeredAt.has(mark)) answeredAt.set(mark, sight.at);
       }
     }
@@ -144,12 +144,14 @@ async function answersTo(mentions: readonly Mention[], log: ChatLog) {
     const next = inThread.get(thread)?.find((sight) => sight.what !== "deleted" && sight.at >= at);
     return (next?.at ?? Infinity) - at;
   });
+  const answers = [...answersOf.values()];
   const last = Math.max(...answeredAt.values());
   return {
     first,
     answered: mentions.map(({ mark, at }) => (answeredAt.get(mark) ?? Infinity) - at),
     seconds: (last - (mentions[0]?.at ?? 0)) / 1_000,
-    answers: answers.size,
+    answers: new Set(answers.flatMap((some) => [...some])).size,
+    doubled: answers.filter(({ size }) => size > 1).length,
   };
 }
 
