@@ -2,6 +2,8 @@ import damerauLevenshtein from "damerau-levenshtein";
 
 /** A misspelled word finds at the most so many others. */
 const MAX_ALIKE = 12;
+/** Words that are kept, 10 MB of them: of others no misspellings are found. */
+const MAX_KNOWN = 100_000;
 /** Longer ones are no words that somebody types. */
 const MAX_LETTERS = 32;
 
@@ -19,7 +21,8 @@ export function createSpellings() {
   return {
     add(words: Iterable<string>): void {
       for (const word of words)
-        if (isSpelled(word) && !known.has(word)) known.set(word, lettersOf(word));
+        if (known.size < MAX_KNOWN && !known.has(word) && isSpelled(word))
+          known.set(word, lettersOf(word));
     },
     /** Other words that this one may have been meant to be, the closest first. */
     alike(word: string): string[] {

@@ -55,7 +55,7 @@ function startThread(onEnd: () => void) {
   const worker = new Worker(new URL("catalog-worker.ts", import.meta.url), {
     name: "incidents",
     execArgv: [],
-    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 },
+    resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   });
   const waiting = new Map<number, Waiting>();
   let asked = 0;

@@ -14,7 +14,7 @@ const PREFIX = `${TRANSPORT}:` as const;
 /** Journals that are read at once. */
 const PAGE = 32;
 /** Incidents that are taken into the catalog at once. */
-const AT_ONCE = 1_000;
+const AT_ONCE = 250;
 /** Some KB each. */
 const KEPT = 256;
 
