@@ -8,9 +8,12 @@ import { fileURLToPath } from "node:url";
 import type { FakeSlack } from "../../test/fakes/slack/slack.ts";
 
 /** What an operator starts, and how: `npm start`, with the build that is there. */
-const OURS = ["--max-semi-space-size=4", pathOf("../../bin/watchkeeper.js")];
-const FLOOR = [pathOf("../peers/bolt.ts")];
-const HOOKS = ["./loop-delay.ts", "./flushes.ts"].map((file) => import.meta.resolve(file));
+const OURS = [
+  "--max-semi-space-size=4",
+  fileURLToPath(import.meta.resolve("../../bin/watchkeeper.js")),
+];
+const FLOOR = [fileURLToPath(import.meta.resolve("../peers/bolt.ts"))];
+const HOOKS = [import.meta.resolve("./loop-delay.ts"), import.meta.resolve("./flushes.ts")];
 
 /** What a program took, from `watch` on but for its memory. */
 export interface Used {
@@ -99,8 +102,4 @@ function cpuSecondsOf({ pid }: ChildProcess): number {
   const [, after = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
   const [user, system] = after.split(" ").slice(11);
   return (Number(user) + Number(system)) / 100;
-}
-
-function pathOf(file: string): string {
-  return fileURLToPath(import.meta.resolve(file));
 }
