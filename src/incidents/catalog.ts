@@ -15,7 +15,7 @@ export interface Catalog {
   /** The newest beginning first. */
   list(filter: Filter, viewer: Viewer): ReadHead[];
   count(filter: Filter, viewer: Viewer): number;
-  /** The best match first, 1 000 at the most, and how many there are. */
+  /** The best match first, some hundreds at the most, and how many there are. */
   search(text: string, filter: Filter, viewer: Viewer): { count: number; found: ReadHead[] };
   stats(period: Period, viewer: Viewer, listed: number): Counted<ReadHead>;
   /** Those that are written alike, and the newest. */

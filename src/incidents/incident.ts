@@ -154,7 +154,7 @@ export interface Ledger {
   /** How many there are, whatever the limit. */
   count(filter: Filter, viewer: Viewer): Promise<number>;
   /**
-   * Best match first, 1 000 at the most, and how many there are. All words of the text must occur somewhere in the incident, also as
+   * Best match first, some hundreds at the most, and how many there are. All words of the text must occur somewhere in the incident, also as
    * beginnings or slightly misspelled.
    */
   search(

@@ -41,7 +41,7 @@ export function documentOf(incident: Incident): Document {
 }
 
 /** Of more matches than these, those are taken that changed last: in what counts most, or else in all. */
-const MOST_RANKED = 1_000;
+const MOST_RANKED = 400;
 
 /** A word that is in so many is as common as any other one that is. */
 const MOST_COUNTED = 10_000;
@@ -100,13 +100,11 @@ export function createWordIndex(db: DatabaseSync, place: number) {
     const found = new Map<number, Found>();
     for (const grade of [0, 1, 2]) {
       const match = matchOf(asked, grade);
-      for (const [score, each] of [match, `{${FIRST}} : (${match})`].entries())
-        for (const one of take(each, limits, MOST_RANKED, `ORDER BY ${name}.rowid DESC`)) {
-          const known = found.get(one.row);
-          if (known === undefined || known.grade === grade)
-            found.set(one.row, { ...one, grade, score });
-        }
-      if (found.size >= wanted) break;
+      for (const [i, each] of [`{${FIRST}} : (${match})`, match].entries()) {
+        if (found.size >= wanted) break;
+        for (const one of take(each, limits, MOST_RANKED, `ORDER BY ${name}.rowid DESC`))
+          if (!found.has(one.row)) found.set(one.row, { ...one, grade, score: -i });
+      }
     }
     return [...found.values()];
   }
