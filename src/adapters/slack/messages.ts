@@ -23,9 +23,6 @@ import {
 import { mentions, othersIn, readSlackText } from "./text.ts";
 
 const MAX_THREADS = 10_000;
-/** Each mention comes as two events, and each event again while Slack has no acknowledgement: up to about six minutes. */
-const MAX_MESSAGES = 10_000;
-const COPIES_MS = 10 * 60_000;
 const DAY_MS = 86_400_000;
 /** A thread that is not for the bot is not asked about again for so long; events arrive seconds out of order. */
 const FOREIGN_MS = 5 * 60_000;
@@ -165,23 +162,23 @@ function createRootReader(api: Api, isRoot: (said: ReceivedMessage) => boolean) 
   return memoize(read, { ttlMs: FOREIGN_MS, max: MAX_THREADS });
 }
 
-/** Which messages are on their way into the journal, or were kept a while ago. */
+/** The messages on their way into the journal. */
 function createTaken() {
-  const taken = new LRUCache<string, Promise<boolean>>({ ttl: COPIES_MS, max: MAX_MESSAGES });
+  const taken = new Map<string, Promise<boolean>>();
   return {
     /** Resolves when the message, if it is on its way, has ended well or not. */
     async ended(name: string): Promise<void> {
       await taken.get(name)?.catch(() => {});
     },
-    /** One way per message: its other events end as the first does, and the worker that this has woken is awake for them too. */
+    /**
+     * One way per message: a mention comes as two events at once, and the second ends as the first does. What comes again later
+     * goes the whole way: the store may have lost what it was given before, and a worker is woken once more.
+     */
     once(name: string, take: () => Promise<boolean>): Promise<boolean> {
       const first = taken.get(name);
       if (first !== undefined) return first;
-      const mine = take();
+      const mine = take().finally(() => taken.delete(name));
       taken.set(name, mine);
-      const forget = () => taken.peek(name) === mine && taken.delete(name);
-      // What was not kept may be for the bot when it comes again.
-      mine.then((isKept) => isKept || forget(), forget);
       return mine;
     },
   };
