@@ -15,22 +15,20 @@ export async function within<T>(
   work: (signal: AbortSignal) => Promise<T>,
   graceMs = GRACE_MS,
 ): Promise<T> {
-  if (outer.aborted) throw new BotError("ABORTED", "It was stopped.");
+  if (outer.aborted) throw stopped();
   const controller = new AbortController();
-  const { promise: given, reject: giveUp } = Promise.withResolvers<never>();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   let grace: NodeJS.Timeout | undefined;
   const abort = (reason: BotError) => {
     controller.abort(reason);
-    grace ??= setTimeout(() => giveUp(reason), graceMs);
+    grace ??= setTimeout(() => reject(reason), graceMs);
   };
-  const stop = () => abort(new BotError("ABORTED", "It was stopped."));
-  const timer = setTimeout(
-    () => abort(new BotError("TIMEOUT", `It took longer than ${ms / 1000} s.`)),
-    ms,
-  );
+  const stop = () => abort(stopped());
+  const timer = setTimeout(() => abort(tookLong(ms)), ms);
   outer.addEventListener("abort", stop, { once: true });
   try {
-    return await Promise.race([work(controller.signal), given]);
+    work(controller.signal).then(resolve, reject);
+    return await promise;
   } catch (error) {
     // Whatever work throws once it was told to end, it was cut.
     throw controller.signal.aborted ? controller.signal.reason : error;
@@ -40,6 +38,35 @@ export async function within<T>(
     outer.removeEventListener("abort", stop);
   }
 }
+
+/**
+ * Waits for `work` for at most `ms`, and not once `outer` is aborted. The work is not told: it goes on, and its late end is dropped.
+ * Without a signal of its own, which costs more than the work where the answer is at hand.
+ * @throws BotError TIMEOUT, ABORTED, and what `work` throws
+ */
+export async function waitFor<T>(
+  ms: number,
+  outer: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (outer.aborted) throw stopped();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  // What arrived while this process was busy still counts: it is read before.
+  const giveUp = (why: BotError) => setImmediate(reject, why);
+  const stop = () => giveUp(stopped());
+  const timer = setTimeout(() => giveUp(tookLong(ms)), ms);
+  outer.addEventListener("abort", stop, { once: true });
+  try {
+    work().then(resolve, reject);
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener("abort", stop);
+  }
+}
+
+const stopped = () => new BotError("ABORTED", "It was stopped.");
+const tookLong = (ms: number) => new BotError("TIMEOUT", `It took longer than ${ms / 1000} s.`);
 
 /**
  * Waits for `work` until the signal aborts. The work goes on, and its late end is dropped.

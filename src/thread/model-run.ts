@@ -225,12 +225,12 @@ function watch(loop: Loop, { tool, args, text }: Ended): void {
 }
 
 function circleIn({ recent, tools }: Loop, tool: string): Circle | undefined {
-  const [a, b, c, d] = recent.slice(-4).map(({ key, result }) => `${key} ${result}`);
-  const keys = recent.slice(-SAME_IN_A_ROW).map(({ key }) => key);
-  if (keys.length === SAME_IN_A_ROW && new Set(keys).size === 1) {
+  const [a, b, c, d] = recent.slice(-4);
+  const newest = recent.slice(-SAME_IN_A_ROW);
+  if (newest.length === SAME_IN_A_ROW && newest.every(({ key }) => key === newest[0]?.key)) {
     return { kind: "same", tool, calls: SAME_IN_A_ROW };
   }
-  if (d !== undefined && a === c && b === d && a !== b) {
+  if (d !== undefined && isSameEnd(a, c) && isSameEnd(b, d) && !isSameEnd(a, b)) {
     return { kind: "two_in_turn", tool, calls: 2 };
   }
   if ((tools.get(tool)?.stale ?? 0) >= STALE_CALLS - 1) {
@@ -239,15 +239,26 @@ function circleIn({ recent, tools }: Loop, tool: string): Circle | undefined {
   return undefined;
 }
 
+type Brought = Loop["recent"][number];
+
+function isSameEnd(one: Brought | undefined, other: Brought | undefined): boolean {
+  return one?.key === other?.key && one?.result === other?.result;
+}
+
 /** What differs each time and says nothing: points in time, UUIDs, hexadecimal ids, how long something took. */
-const VOLATILE = [
-  /\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b\d\d:\d\d(?::\d\d)?\b/g,
-  /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi,
-  /\b(?=[a-z]*\d)[\da-f]{8,}\b/gi,
-  /\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/g,
-];
+const VOLATILE = new RegExp(
+  [
+    /\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b\d\d:\d\d(?::\d\d)?\b/,
+    /\b[\da-fA-F]{8}(?:-[\da-fA-F]{4}){3}-[\da-fA-F]{12}\b/,
+    /\b(?=[a-zA-Z]*\d)[\da-fA-F]{8,}\b/,
+    /\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
 
 /** A result without it; measured values stay, as they are what is looked for. */
 function stableText(text: string): string {
-  return VOLATILE.reduce((stable, pattern) => stable.replaceAll(pattern, "#"), text);
+  return text.replaceAll(VOLATILE, "#");
 }

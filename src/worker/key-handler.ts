@@ -128,6 +128,8 @@ export class JournalContext<State extends Folded = Folded> {
   /** Since when the store does not answer, on the monotonic clock; then for how long it did not, until the handler is told. */
   awaySince: number | undefined;
   awayMs: number | undefined;
+  /** When the event loop last turned, as far as is known here, on the monotonic clock. */
+  turnedAt = 0;
 
   /** `askedAt`: when the lease was asked for, on this worker's monotonic clock. */
   constructor(

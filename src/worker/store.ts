@@ -162,7 +162,7 @@ export async function retryUntilStored<T>(
       const awayMs = ctx.awaySince === undefined ? 0 : performance.now() - ctx.awaySince;
       ctx.awaySince = undefined;
       if (awayMs >= NOTABLE_ABSENCE_MS) ctx.awayMs = awayMs;
-      if (performance.now() - turnedAt >= MAX_HOLD_MS) await letLoopTurn();
+      await letLoopTurn(ctx);
       return reply;
     } catch (error) {
       const isAway = isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL");
@@ -180,12 +180,10 @@ export async function retryUntilStored<T>(
 /** A store may answer within the same turn of the event loop: a row of requests must not hold it up for longer. */
 const MAX_HOLD_MS = 5;
 
-/** When the loop last turned, as far as is known here, on the monotonic clock. */
-let turnedAt = 0;
-
-async function letLoopTurn(): Promise<void> {
+async function letLoopTurn(ctx: JournalContext): Promise<void> {
+  if (performance.now() - ctx.turnedAt < MAX_HOLD_MS) return;
   await turnOfLoop();
-  turnedAt = performance.now();
+  ctx.turnedAt = performance.now();
 }
 
 /** From 50 ms doubling to a second: a store that blinks is soon asked again, one that is down not too often. */

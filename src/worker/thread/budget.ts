@@ -46,6 +46,7 @@ export interface Spend {
   signal: AbortSignal;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
 /** Of the day's tokens, what one run may set aside beyond its next request. */
 const AHEAD = 1 / 100;
 
@@ -94,13 +95,15 @@ async function takeAllowance(
 ): Promise<Allowance> {
   const { allowances } = ctx;
   const { run, askers } = spend;
-  const day = isoUtc(ctx.now(), "day");
+  const now = ctx.now();
   const found = allowances.get(run);
   allowances.delete(run);
-  const isTheirs = found?.day === day && found.askers.join() === askers.join();
-  if (found !== undefined && isTheirs && found.left >= amount) return found;
+  const isTheirs = found !== undefined && found.askers.join() === askers.join();
+  if (isTheirs && now < found.until && found.left >= amount) return found;
   if (found !== undefined) await settle(ctx, found);
-  const allowance: Allowance = { day, askers, left: 0, used: 0, charged: [] };
+  const day = isoUtc(now, "day");
+  const until = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+  const allowance: Allowance = { day, until, askers, left: 0, used: 0, charged: [] };
   try {
     const areMembers = await openShares(ctx, terms.shares, allowance, spend.signal, amount);
     const ahead = areMembers ? Math.floor((terms.tokensPerDay * AHEAD) / amount) : 0;

@@ -47,6 +47,8 @@ export interface ThreadParts extends WorkerParts {
 /** Tokens of one day that were set aside for a run's next requests, and what of them was used. */
 export interface Allowance {
   readonly day: string;
+  /** When the day ends, ms since 1970. */
+  readonly until: number;
   readonly askers: readonly string[];
   left: number;
   used: number;

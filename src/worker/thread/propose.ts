@@ -18,7 +18,7 @@ import { isAgent } from "../../core/people.ts";
 import { askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
 import { mentionable } from "../../thread/mentions.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
-import { within } from "../../core/time-limit.ts";
+import { waitFor } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
 import { peopleAround, placeNameIn, saidAt } from "./places.ts";
@@ -74,6 +74,7 @@ function blocked(text: string): Proposal {
 async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal): Promise<Proposal> {
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
+  const { last } = ctx.state;
   const asIs = await mayRun(ctx, call, { args: call.args }, signal);
   if (asIs.kind === "deny") return isBeyondApps(ctx, call) ? { kind: "beyond" } : blocked(asIs.why);
   const undone = undoneBy(ctx, call);
@@ -82,8 +83,9 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const looking = lookingIn(ctx, call);
   const prepared = await dispatcher.prepare(call.tool, call.args, signal, { by, ...looking });
   const { args, tool } = prepared;
+  const isSame = ctx.state.last === last && isAsAsked(prepared, call);
   // Denied before in other words, such as with a default written out.
-  const decision = await mayRun(ctx, call, { args }, signal);
+  const decision = isSame ? asIs : await mayRun(ctx, call, { args }, signal);
   if (decision.kind === "deny") return blocked(decision.why);
   const tooMany = whyTooManyInRun(ctx, call, tool);
   if (tooMany !== undefined) return blocked(tooMany);
@@ -144,6 +146,12 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     reason,
     place,
   };
+}
+
+/** Nothing was filled in, and nothing was looked at that takes time: what was decided of it as it was asked for holds. */
+function isAsAsked({ tool, args }: Prepared, call: Call): boolean {
+  const isPlain = (tool.pin ?? tool.precheck ?? tool.unavailable) === undefined;
+  return isPlain && JSON.stringify(args) === JSON.stringify(call.args);
 }
 
 /** It was refused to the bot that began the run, and people may ask for it. */
@@ -243,7 +251,7 @@ export async function placeNameOf(
 ): Promise<string | undefined> {
   const { parts } = ctx;
   const ask = async () => placeNameIn(ctx);
-  const name = await within(NAMES_MS, signal, ask, 0).catch(() => undefined);
+  const name = await waitFor(NAMES_MS, signal, ask).catch(() => undefined);
   return name === undefined ? undefined : parts.encoder.encode(exactText(name));
 }
 
@@ -260,7 +268,7 @@ async function namesOf(
   const found = await Promise.all(
     named.map(async (each): Promise<[string, string][]> => {
       const ask = async () => people.label?.(each, ctx.key);
-      const name = await within(NAMES_MS, signal, ask, 0).catch(() => undefined);
+      const name = await waitFor(NAMES_MS, signal, ask).catch(() => undefined);
       return name === undefined ? [] : [[each, encode(exactText(capText(name, MAX_NAME_BYTES)))]];
     }),
   );

@@ -1,7 +1,7 @@
 import type { People } from "../../../core/people.ts";
 import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
-import { within } from "../../../core/time-limit.ts";
+import { waitFor } from "../../../core/time-limit.ts";
 import type { ThreadContext } from "../parts.ts";
 import { channelsOf, peopleAround } from "../places.ts";
 
@@ -38,7 +38,7 @@ async function lookUp<T>(
   look: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await within(lookUpMs, signal, look, 0);
+    return await waitFor(lookUpMs, signal, look);
   } catch (error) {
     throw failureOf(error);
   }

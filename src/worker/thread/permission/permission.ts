@@ -21,7 +21,7 @@ import type { Call } from "../../../thread/state.ts";
 
 /**
  * The one answer to "may this call be made, by these people, here and now?": access, which may refuse whoever asks, then
- * approvals. It is asked of the arguments as they were written and again as they were pinned or edited, last thing before
+ * approvals. It is asked of the arguments as they were written and again where they were pinned or edited, last thing before
  * dispatch, and when a call is taken up after a crash. A denial's `why` is a sentence for people. Where it asks, approvals
  * that were given before count if they carry it as it asks now.
  * @throws BotError PEOPLE_UNAVAILABLE when nobody can say who asks: that is neither yes nor no
