@@ -18,7 +18,9 @@ export type Intake = ReturnType<typeof createIntake>;
  */
 export function createIntake() {
   let waiting = 0;
+  /** When events began to come, and when the last was acknowledged after which none waited. */
   let since = 0;
+  let restedAt = -Infinity;
   /** Events that came or were acknowledged, and how many had when they were found stuck. */
   let moves = 0;
   let stuckAt: number | undefined;
@@ -48,7 +50,9 @@ export function createIntake() {
       moves += 1;
       waiting += 1;
       if (waiting === 1) {
-        since = performance.now();
+        const now = performance.now();
+        // Of events that come one right after another, no moment is a rest.
+        if (now - restedAt >= LOOK_MS) since = now;
         none = Promise.withResolvers();
       }
       try {
@@ -56,7 +60,10 @@ export function createIntake() {
       } finally {
         moves += 1;
         waiting -= 1;
-        if (waiting === 0) none.resolve();
+        if (waiting === 0) {
+          restedAt = performance.now();
+          none.resolve();
+        }
       }
     },
 

@@ -68,8 +68,22 @@ test("events that keep coming hold work up for a second, and the next ones only 
   for (let ms = 0; ms < 40; ms += 10) await next();
   for (let ms = 0; ms < 500; ms += 10) expect([ms, await next()]).toEqual([ms, true]);
   await last.acknowledge();
+  await isOpenAfter(10);
   receive();
   expect(await isOpenAfter(10)).toBe(false);
+});
+
+test("so do events of which each comes when the one before it is acknowledged", async () => {
+  const { receive, isOpenAfter } = open();
+  const next = async () => {
+    const event = receive();
+    const isOpen = await isOpenAfter(10);
+    await event.acknowledge();
+    return isOpen;
+  };
+  for (let ms = 0; ms < 980; ms += 10) expect([ms, await next()]).toEqual([ms, false]);
+  for (let ms = 0; ms < 40; ms += 10) await next();
+  for (let ms = 0; ms < 500; ms += 10) expect([ms, await next()]).toEqual([ms, true]);
 });
 
 test("a platform that answers nothing more holds nothing up, however many of its events wait", async () => {
