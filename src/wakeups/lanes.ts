@@ -4,8 +4,8 @@ import type { Lane } from "./wakeups.ts";
 /** The first is served first. */
 const LANES: readonly Lane[] = ["people", "runs", "found"];
 
-/** One turn of so many is the last lane's: under a load that never ends it would have none. */
-const FOR_THE_LAST = 8;
+/** One turn of so many is for those after the first, in turn: under a load that never ends they would have none. */
+const FOR_THE_OTHERS = 8;
 
 /** Journals that wait, each once: what people wait for before runs, these before what the sweep found; within a lane in turn. */
 export function createLanes<T>() {
@@ -39,7 +39,9 @@ export function createLanes<T>() {
     take(): { lane: Lane; item: T } | undefined {
       turns += 1;
       const inUse = lanes.filter(({ waiting }) => waiting.size > 0);
-      const next = inUse.at(turns % FOR_THE_LAST === 0 ? -1 : 0);
+      const others = Math.floor(turns / FOR_THE_OTHERS);
+      const isOthers = turns % FOR_THE_OTHERS === 0 && inUse.length > 1;
+      const next = inUse[isOthers ? inUse.length - 1 - (others % (inUse.length - 1)) : 0];
       for (const [key, item] of next?.waiting ?? []) {
         next?.waiting.delete(key);
         return next && { lane: next.lane, item };
