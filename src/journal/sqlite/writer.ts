@@ -111,8 +111,8 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
       asked += 1;
       const one = Promise.withResolvers<T>();
       waiting.set(asked, one);
-      // What this turn of the event loop asks for goes there together.
-      if (unsent.push({ id: asked, ...what }) === 1) process.nextTick(sendAll);
+      // What this turn of the event loop asks for goes there together: to wake the thread costs more than most verbs.
+      if (unsent.push({ id: asked, ...what }) === 1) setImmediate(sendAll);
       // A thread that starts loads its code, which is no fault of the disk's.
       if (hasAnswered) stalls.asked();
       keepWhileNeeded();
