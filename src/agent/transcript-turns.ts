@@ -110,8 +110,7 @@ export function requestHash({ digest }: ShownTurns, rest: string): string {
 }
 
 export function copyShown(shown: ShownTurns): ShownTurns {
-  const { turns, files } = shown;
-  return Object.assign(new ShownTurns(), shown, { turns: [...turns], files: [...files] });
+  return Object.assign({}, shown, { turns: [...shown.turns], files: [...shown.files] });
 }
 
 function show(shown: ShownTurns, turn: KeptTurn): void {

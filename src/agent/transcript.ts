@@ -53,7 +53,7 @@ export function toldAs(whole: Transcript, run: string, telling: Telling): Transc
   const left = transcript.queue.filter(({ id }) => !elsewhere.includes(id));
   const queue = [...left, ...whole.queue.filter(({ id }) => joined.includes(id))];
   // Turns are replaced, never changed in place, so the copy may have the same.
-  const copy = Object.assign(new Transcript(), transcript, { queue });
+  const copy: Transcript = Object.assign({}, transcript, { queue });
   tell(copy, run, telling);
   return copy;
 }

@@ -58,11 +58,11 @@ export function checkArguments(
     mistakes.push({ argument: undefined, where: "arguments", text });
     return { ok: false, problem: explain(tool, mistakes), mistakes };
   }
-  const offered = argumentNames(tool);
   for (const name of Object.keys(args)) {
     const field = fields.get(name);
     const mistake = { argument: name, where: name };
-    if (!field && !open) mistakes.push({ ...mistake, text: unknownName(name, offered) });
+    if (!field && !open)
+      mistakes.push({ ...mistake, text: unknownName(name, argumentNames(tool)) });
     else if (field?.internal && by === "person") {
       mistakes.push({ ...mistake, text: "the bot fills this in itself; leave it out" });
     }

@@ -16,11 +16,12 @@ export function runInBackground(
 ): void {
   const controller = new AbortController();
   const finish = async () => {
-    const [ended] = await Promise.allSettled([work(controller.signal)]);
+    const conclude = await work(controller.signal).catch((error: unknown) => () => {
+      throw error;
+    });
     const conclusion = async () => {
       ctx.busy.delete(key);
-      if (ended.status === "rejected") throw ended.reason;
-      await ended.value();
+      await conclude();
     };
     if (ctx.over) await conclusion();
     else concludeSoon(ctx, conclusion);

@@ -1,7 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
 import { ANSWER, call } from "../agent/talking.ts";
+import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import { RedisServer } from "../fakes/redis-server.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
 
@@ -21,9 +23,8 @@ function counting(journal: Journal, asked: string[]): Journal {
 }
 
 /** The verbs that a run of so many steps asks of its store, a read by each but the last. */
-async function verbsOf(reads: number): Promise<string[]> {
+async function verbsOf(reads: number, journal = openMemoryJournal()): Promise<string[]> {
   const asked: string[] = [];
-  const journal = openMemoryJournal();
   const look = fakeTool({ name: "look" });
   const turns = Array.from({ length: reads }, (_, i) => {
     const name = String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26));
@@ -48,6 +49,21 @@ test("a step of one read asks two verbs of the store: the model's turn, and the 
   expect(more.length - some.length).toBe(2 * 10);
   const appends = (verbs: string[]) => verbs.filter((verb) => verb === "append").length;
   expect(appends(more) - appends(some)).toBe(2 * 10);
+});
+
+test("on Redis such a step is two scripts", async () => {
+  const server = await RedisServer.start();
+  onTestFinished(() => server.stop());
+  const secret = "a secret of the tests, 32 long or more";
+  const scriptsOf = async (reads: number) => {
+    server.cli("CONFIG", "RESETSTAT");
+    await verbsOf(reads, await openRedisJournal({ address: server.address, secret }));
+    const told = /^cmdstat_evalsha:calls=(\d+)/m.exec(server.cli("INFO", "commandstats"));
+    server.cli("FLUSHALL");
+    return Number(told?.[1]);
+  };
+  const [some, more] = [await scriptsOf(20), await scriptsOf(30)];
+  expect(more - some).toBe(2 * 10);
 });
 
 test("a run sets tokens aside for as many requests as it has made, and books what it used of all of them", async () => {
