@@ -103,6 +103,7 @@ const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
 
 function note({ log, key }: JournalContext, draft: Draft<AppendKind>): void {
   const { id, kind } = draft;
+  if (!log.isLevelEnabled(LOG_LEVELS[kind])) return;
   const about = {
     key,
     id,
