@@ -204,10 +204,12 @@ function cancelled(): BotError {
 }
 
 async function standingIn(
-  { journal, queries }: Bot,
+  bot: Bot,
   thread: JournalKey,
-  { account, channel }: CallerOptions,
+  options: CallerOptions,
 ): Promise<Standing | undefined> {
+  const { journal, queries } = bot;
+  const { account, channel } = options;
   const entries = await journal.read(thread);
   const said = entries.find(({ id }) => id === CALL);
   if (said?.kind !== "command" || said.actor.account !== account) return undefined;
@@ -220,8 +222,9 @@ async function standingIn(
   for (const each of entries)
     if (each.kind === "action_proposed" && each.run === run) actions.add(each.action);
   const items = await queries.history(thread, entries.length);
-  // What an agent is told must last.
-  await journal.flush(thread, 0);
+  // What an agent is told must last. Where the store was set back meanwhile, it is told what is there now.
+  const told = { last: entries.length, head: entries.at(-1)?.head };
+  if ((await journal.flush(thread, told)) === "lost") return standingIn(bot, thread, options);
   const waiting = items.flatMap((item) =>
     item.kind === "card" && actions.has(item.card.action) ? [item.card] : [],
   );

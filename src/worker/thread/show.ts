@@ -163,7 +163,9 @@ export async function takeBack(
   // What is past is so for the next worker too, and what was not shown cannot be taken back.
   if (undelivered?.kind === "past" || ref === "") return;
   const entries = await retryUntilStored(ctx, () => ctx.journal.read(key));
-  await retryUntilStored(ctx, () => ctx.journal.flush(key, entries.length));
+  const known = { last: entries.length, head: entries.at(-1)?.head };
+  // Set back meanwhile: a copy too many is better than a message too few.
+  if ((await retryUntilStored(ctx, () => ctx.journal.flush(key, known))) === "lost") return;
   if (undelivered?.kind === "incident") {
     const { incident } = undelivered.incident.state;
     const newest = fold(new Thread(), entries).incidents.get(incident);
