@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -65,8 +65,26 @@ function isBuilt() {
   return Math.max(newestIn(SOURCES), ...made) <= built;
 }
 
+/**
+ * Where Node keeps the compiled code. Made here, for its owner only: Node makes it for everybody, and tries for ever where the
+ * system takes no folder. Undefined: a command alone, such as `--version`, makes no folder for the program's data.
+ */
+function cacheFolder() {
+  const data = process.env["DATA_DIR"] || "data";
+  const cache = join(data, "cache");
+  const isCommand = process.argv.length > 2;
+  try {
+    for (const folder of isCommand ? [cache] : [data, cache])
+      if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+    return cache;
+  } catch {
+    return undefined;
+  }
+}
+
 if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
-  nodeModule.enableCompileCache(join(process.env["DATA_DIR"] || "data", "cache"));
+  const cache = cacheFolder();
+  if (cache !== undefined) nodeModule.enableCompileCache(cache);
   await import(isBuilt() ? BUILT : join(SOURCES, "main.ts"));
 } else {
   const node = ownNode();

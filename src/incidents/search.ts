@@ -43,6 +43,9 @@ export function documentOf(incident: Incident): Document {
 /** Of more matches than these, those are taken that changed last: in what counts most, or else in all. */
 const MOST_RANKED = 400;
 
+/** So many words of a question are looked for: each costs milliseconds, and others wait. */
+const MAX_ASKED = 32;
+
 /** A word that is in so many is as common as any other one that is. */
 const MOST_COUNTED = 10_000;
 
@@ -146,7 +149,8 @@ interface Asked {
 }
 
 function askedFor(text: string, alike: (word: string) => readonly string[]): Asked[] {
-  return [...new Set(wordsIn(text))].map((word) => ({ word, alike: alike(word) }));
+  const words = [...new Set(wordsIn(text))].slice(0, MAX_ASKED);
+  return words.map((word) => ({ word, alike: alike(word) }));
 }
 
 /** All words: as they are; also as beginnings; also those that are spelled alike. */

@@ -61,6 +61,15 @@ test("the words as they are come before their beginnings, and these before what 
   expect(found("error 502")).toEqual(["error 502"]);
 });
 
+test("of a very long question the first words are looked for", () => {
+  const catalog = openCatalog();
+  onTestFinished(() => catalog.clear());
+  const words = Array.from({ length: 32 }, (_, i) => `w${i}`).join(" ");
+  catalog.put([rowOf(1, { notes: words })], "1");
+  const count = (text: string) => catalog.search(text, {}, VIEWER).count;
+  expect([count(`${words} other`), count(`other ${words}`)]).toEqual([1, 0]);
+});
+
 test("a thread of its own says the same, and nothing any more once it is stopped", async () => {
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
