@@ -51,6 +51,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { startFigures } = await import("./start.ts");
   const { votesFigure } = await import("./votes.ts");
   const { scaleFigures } = await import("./scale.ts");
+  const { longFigures } = await import("./long.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -60,6 +61,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     ],
     votes: votesFigure,
     start: startFigures,
+    long: longFigures,
     scale: scaleFigures,
   };
   const named = wanted.length === 0 ? Object.keys(parts) : wanted;

@@ -162,7 +162,7 @@ function tellModel(
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
     const well = started !== undefined && started.effect !== "read" ? "changed" : "ok";
     const effect = { ok: well, error: "failed", unknown: "unknown" } as const;
-    forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1, () => true);
+    forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1);
     thread.evidence.set(numberOfCall(call), effect[outcome]);
   }
   thread.requestTokens += estimateTokens(text);

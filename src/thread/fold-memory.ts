@@ -21,14 +21,20 @@ export const MAX_WRITTEN = 200;
 /** Different permissions and settings that would help a thread's calls. */
 export const MAX_HELPS = 50;
 
-/** Keeps at most so many of those that may go. */
+/** Keeps at most so many of those that may go: all of them, unless `mayGo` says which. Without it the cost is that of what goes. */
 export function forgetOldest<V>(
   { keepsAll }: Thread,
   from: Map<unknown, V>,
   most: number,
-  mayGo: (value: V) => boolean,
+  mayGo?: (value: V) => boolean,
 ): void {
   if (keepsAll || from.size <= most) return;
-  const past = [...from].filter(([, value]) => mayGo(value));
-  for (const [key] of past.slice(0, Math.max(0, past.length - most))) from.delete(key);
+  const past = mayGo === undefined ? from.size : [...from.values()].filter(mayGo).length;
+  let left = past - most;
+  for (const [key, value] of from) {
+    if (left <= 0) return;
+    if (mayGo?.(value) === false) continue;
+    from.delete(key);
+    left -= 1;
+  }
 }

@@ -157,7 +157,7 @@ export function closeQuestion(thread: Thread, call: Call, entry: Entry<"tool_fin
     if (isOfQuestion && about.call === call.call) thread.untold.delete(id);
   }
   thread.answered.set(call.call, endOf(thread, call, entry));
-  forgetOldest(thread, thread.answered, MAX_ANSWERED, () => true);
+  forgetOldest(thread, thread.answered, MAX_ANSWERED);
 }
 
 function endOf(thread: Thread, call: Call, entry: Entry<"tool_finished">): QuestionEnd {
