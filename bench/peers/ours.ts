@@ -29,8 +29,8 @@ import { encoderOf } from "../../test/fakes/encoder.ts";
 import { noWorld } from "../../test/fakes/tool-context.ts";
 
 const MODEL = "bench/script";
-/** `journal`, `seq`, `at` and `version` of an entry's row, 8 bytes each though SQLite packs them. */
-const FIXED_BYTES = 4 * 8;
+/** `journal`, `seq`, `at` and `version` of an entry's row, as SQLite packs them (sqlite.org/fileformat2.html#record_format). */
+const FIXED_BYTES = 2 + 2 + 6 + 1;
 
 /**
  * The worker on its journal as the program has it: every entry checked and flushed before what follows from it, the day's
@@ -204,7 +204,8 @@ async function storedBytes(journal: Journal, key: JournalKey): Promise<number> {
     encodeDraft(draft, "tuple"),
   );
   return rows.reduce(
-    (sum, { id, kind, body }) => sum + FIXED_BYTES + bytesOf(id) + bytesOf(kind) + bytesOf(body),
+    (sum, { stored, kind, body }) =>
+      sum + FIXED_BYTES + bytesOf(stored) + bytesOf(kind) + bytesOf(body),
     0,
   );
 }

@@ -25,6 +25,8 @@ export type KeptTurn =
 
 export interface TranscriptRun {
   talks: boolean;
+  /** The one that it began with. */
+  model: string;
   answers: readonly string[];
   undoes: string | undefined;
   isAgents: boolean;

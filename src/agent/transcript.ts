@@ -143,6 +143,7 @@ const TOLD: Told = {
     const { run, talk, answers, calls, undoes, principals, app, reads } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
+      model: talk?.model ?? "",
       answers,
       undoes,
       isAgents: principals.some(isAgent),
@@ -265,7 +266,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
     side.from = transcript.turns.length;
   }
   transcript.queue = transcript.queue.filter((item) => !isHeld(item));
-  push(transcript, { role: "assistant", content: entry.content, model: entry.model });
+  push(transcript, { role: "assistant", content: entry.content, model: entry.model ?? run.model });
   const uses = usesOf(entry, whole.uses);
   whole.uses += uses.length;
   for (const { call, tool, args, id } of uses) {

@@ -118,8 +118,9 @@ export const appends = {
     content: z.array(assistantBlock),
     stop: stopReason,
     usage,
-    model: z.string(),
-    /** SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
+    /** Where it is not the one that the run began with. */
+    model: z.string().optional(),
+    /** The first half of a SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
     request: hash,
     ms: count,
   }),
@@ -216,7 +217,8 @@ export const appends = {
     call: z.string(),
     tool: z.string(),
     effect,
-    digest: hash,
+    /** As `action_proposed` has it. A read that nobody approved has none: its turn and `args` say what it is. */
+    digest: hash.optional(),
     /** As `action_proposed` has it. */
     host: z.string().optional(),
     /** What is executed when it is not an action's displayed arguments: the checked and pinned ones. */
@@ -233,6 +235,7 @@ export const appends = {
     call: z.string(),
     outcome,
     text: z.string(),
+    ms: count.optional(),
     artifacts: z.array(artifact).optional(),
     /** Images that go with the text. */
     files: z.array(resultImage).optional(),
@@ -248,7 +251,6 @@ export const appends = {
     handsOver: z.boolean().optional(),
     /** The click or message that answered the question which this call was. */
     answers: z.string().optional(),
-    ms: count.optional(),
     /** Concluded by a later worker: what the tool's verifier saw. */
     recovered: z.boolean().optional(),
   }),

@@ -1,7 +1,8 @@
 import type * as z from "zod";
 import { type Content, type Draft, type Kind, SCHEMAS } from "./entry.ts";
 import { BotError } from "./errors.ts";
-import { type Tuples, tuplesOf } from "./tuple.ts";
+import { plainId, storedId } from "./stored-id.ts";
+import { type Said, type Tuples, tuplesOf } from "./tuple.ts";
 
 /**
  * How a store keeps an entry's content: with its kind and the version of that kind, as a JSON object or, under the kind's
@@ -24,9 +25,27 @@ interface KindHistory {
   code: string;
   /** The version that is written, and the newest that is read. */
   version: number;
+  /** What its ids say, which a tuple leaves out. */
+  said?: Said;
   /** By version. Where the next version only added optional fields, there is none. */
   migrations?: Readonly<Record<number, Migration>>;
 }
+
+/** Of the kinds that each step of a run has. */
+const TURN: Said = {
+  fields: ["run", "step"],
+  of(id) {
+    const end = id.lastIndexOf(".");
+    return { run: id.slice(id.indexOf(":") + 1, end), step: Number(id.slice(end + 1)) };
+  },
+};
+const CALL: Said = {
+  fields: ["run", "call"],
+  of(id) {
+    const call = id.slice(id.indexOf(":") + 1);
+    return { run: call.slice(0, call.indexOf(".")), call };
+  },
+};
 
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
@@ -50,13 +69,13 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   incident_state: { code: "S", version: 1 },
   run_started: { code: "R", version: 6 },
   above: { code: "A", version: 2 },
-  assistant: { code: "a", version: 3 },
+  assistant: { code: "a", version: 4, said: TURN },
   gate: { code: "G", version: 1 },
   action_proposed: { code: "P", version: 7 },
   vote: { code: "V", version: 3 },
   action_closed: { code: "C", version: 2 },
-  tool_started: { code: "T", version: 4 },
-  tool_finished: { code: "F", version: 4 },
+  tool_started: { code: "T", version: 5, said: CALL },
+  tool_finished: { code: "F", version: 4, said: CALL },
   grant_revoked: { code: "X", version: 1 },
   settled: { code: "D", version: 1 },
   view_added: { code: "W", version: 2 },
@@ -107,10 +126,10 @@ export function migrate(
 const tuplesFor = createTuples();
 
 /** Makes a schema's tuples once, when they are first needed. */
-function createTuples(): (schema: z.ZodType<object>) => Tuples {
+function createTuples(): (schema: z.ZodType<object>, history: KindHistory) => Tuples {
   const made = new Map<z.ZodType, Tuples>();
-  return (schema) => {
-    const tuples = made.get(schema) ?? tuplesOf(schema, ["id", "kind"]);
+  return (schema, { said }) => {
+    const tuples = made.get(schema) ?? tuplesOf(schema, ["id", "kind"], said);
     made.set(schema, tuples);
     return tuples;
   };
@@ -118,7 +137,8 @@ function createTuples(): (schema: z.ZodType<object>) => Tuples {
 
 /** An entry's content as a store keeps it. */
 interface Encoded {
-  id: string;
+  /** As a row has it (`stored-id.ts`). */
+  stored: string;
   /** Or its code. */
   kind: string;
   version: number;
@@ -129,7 +149,7 @@ interface Encoded {
  * The content of an entry as a store keeps it, or undefined when a newer program wrote it.
  * @throws z.ZodError, SyntaxError or TypeError when the kind is known and the body does not fit it
  */
-export function decodeContent({ id, kind: word, version, body }: Encoded): Content | undefined {
+export function decodeContent({ stored, kind: word, version, body }: Encoded): Content | undefined {
   const isTuple = BY_CODE.has(word);
   const kind = BY_CODE.get(word) ?? (word as Kind);
   if (!Object.hasOwn(HISTORIES, kind) || version > entryVersion(kind)) return undefined;
@@ -137,7 +157,7 @@ export function decodeContent({ id, kind: word, version, body }: Encoded): Conte
   let fields: unknown = JSON.parse(body);
   if (isTuple) {
     const schema = schemaOf(history, newest, version);
-    fields = tuplesFor(schema).unpack(fields, id);
+    fields = tuplesFor(schema, history).unpack(fields, plainId(word, stored));
     if (schema === newest) return { kind, ...(fields as object) } as Content;
   }
   return { kind, ...migrate(history, newest, version, fields) } as Content;
@@ -147,7 +167,7 @@ export function decodeContent({ id, kind: word, version, body }: Encoded): Conte
 export function checkDraft(draft: Draft): unknown[] {
   const schema = SCHEMAS[draft.kind];
   try {
-    return tuplesFor(schema).pack(draft, draft.id);
+    return tuplesFor(schema, HISTORIES[draft.kind]).pack(draft, draft.id);
   } catch (error) {
     const { id, kind, ...fields } = draft;
     const text = `${id} is not of the form of a ${kind}; it was not written.`;
@@ -161,12 +181,10 @@ export function checkDraft(draft: Draft): unknown[] {
  * Splits a draft into the columns that every store keeps.
  * @throws BotError ENTRY_INVALID, see `checkDraft`
  */
-export function encodeDraft(draft: Draft, form: Form): Encoded {
+export function encodeDraft(draft: Draft, form: Form): Encoded & { id: string } {
   const tuple = checkDraft(draft);
   const { code, version } = HISTORIES[draft.kind];
-  if (form === "tuple") {
-    return { id: draft.id, kind: code, version, body: JSON.stringify(tuple) };
-  }
   const { id, kind, ...fields } = draft;
-  return { id, kind, version, body: JSON.stringify(fields) };
+  if (form === "object") return { id, stored: id, kind, version, body: JSON.stringify(fields) };
+  return { id, stored: storedId(code, id), kind: code, version, body: JSON.stringify(tuple) };
 }

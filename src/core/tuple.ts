@@ -25,11 +25,23 @@ interface Codec {
   unpack(packed: unknown, named: string): unknown;
 }
 
+/** What the name says by itself: a required field is written only where it is something else. */
+export interface Said {
+  readonly fields: readonly string[];
+  of(named: string): Readonly<Record<string, unknown>>;
+}
+
+const NOTHING: Said = { fields: [], of: () => ({}) };
+
 /** `ignored`: what else the packed object may have, which is left out. */
-export function tuplesOf(schema: z.ZodType, ignored: readonly string[]): Tuples {
+export function tuplesOf(
+  schema: z.ZodType,
+  ignored: readonly string[],
+  said: Said = NOTHING,
+): Tuples {
   if (!(schema instanceof z.ZodObject)) throw new TypeError(`${schema.type} has no fields`);
   const codec = (field: unknown) => (isPlain(field) ? repeating : codecOf(field));
-  return objectOf(schema, { codec, ignored });
+  return objectOf(schema, { codec, ignored, said });
 }
 
 function misfit(): never {
@@ -199,6 +211,7 @@ interface Besides {
   /** Fields that are known otherwise, with their values. */
   readonly told?: Readonly<Record<string, unknown>>;
   readonly ignored?: readonly string[];
+  readonly said?: Said;
   readonly codec?: (field: unknown) => Codec;
 }
 
@@ -219,20 +232,24 @@ interface Member {
   readonly codec: Codec;
   /** What an optional field always is: being there says it. */
   readonly only?: unknown;
+  /** It is left out where it is what the name says. */
+  readonly isSaid?: true;
 }
 
 /**
  * The required fields in their order, then, if any optional one is there, which of them are, as the bits of a number, and
- * these.
+ * these. What the name says comes first among those.
  */
 function fieldsOf(
   schema: z.ZodObject,
-  { told = {}, ignored = [], codec = codecOf }: Besides,
+  { told = {}, ignored = [], said = NOTHING, codec = codecOf }: Besides,
 ): Fields {
   const required: Member[] = [];
-  const optional: Member[] = [];
+  const optional: Member[] = said.fields.map((field) => {
+    return { name: JSON.stringify(field), codec: codec(schema.shape[field]), isSaid: true };
+  });
   for (const [field, type] of Object.entries(schema.shape)) {
-    if (Object.hasOwn(told, field)) continue;
+    if (Object.hasOwn(told, field) || said.fields.includes(field)) continue;
     const name = JSON.stringify(field);
     if (type instanceof z.ZodOptional) {
       const inner: unknown = type.unwrap();
@@ -249,10 +266,10 @@ function fieldsOf(
   }`;
   // A program that looks at the schema for each value takes several times as long; zod makes one too.
   // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-type-assertion -- of our own schemas alone
-  const make = new Function("codecs", "misfit", "isWhole", source) as (
+  const make = new Function("codecs", "misfit", "isWhole", "said", source) as (
     ...parts: unknown[]
   ) => Fields;
-  return make(codecs, misfit, isWhole);
+  return make(codecs, misfit, isWhole, said);
 }
 
 /** An expression for what becomes of a value; `place`: the codec's. */
@@ -279,7 +296,8 @@ function packing(required: readonly Member[], optional: readonly Member[], known
       ${lines(required, (member, i) => `${coding("pack", `value[${member.name}]`, member, i)},`)}
     ];
     let which = 0;
-    ${lines(optional, ({ name }, i) => `if (value[${name}] !== undefined) which |= ${1 << i};`)}
+    ${saying(optional)}
+    ${lines(optional, ({ name, isSaid }, i) => `if (value[${name}] !== ${isSaid ? `known[${name}]` : undefined}) which |= ${1 << i};`)}
     if (which === 0) return packed;
     packed.push(which);
     ${lines(optional, (member, i) => {
@@ -289,11 +307,19 @@ function packing(required: readonly Member[], optional: readonly Member[], known
     return packed;`;
 }
 
+const saying = (optional: readonly Member[]) =>
+  optional.some(({ isSaid }) => isSaid) ? "const known = said.of(named);" : "";
+
 function unpacking(required: readonly Member[], optional: readonly Member[], told: object) {
   const first = required.length;
   return `
     let at = from, next;
+    ${saying(optional)}
     const fields = {
+      ${lines(
+        optional.filter(({ isSaid }) => isSaid),
+        ({ name }) => `${name}: known[${name}],`,
+      )}
       ${lines(Object.entries(told), ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)},`)}
       ${lines(required, (member, i) => `${member.name}: (next = packed[at++], ${coding("unpack", "next", member, i)}),`)}
     };
@@ -307,5 +333,6 @@ function unpacking(required: readonly Member[], optional: readonly Member[], tol
       })}
     }
     if (at !== packed.length) misfit();
+    ${lines(optional, (member, i) => (member.isSaid ? `${coding("pack", `fields[${member.name}]`, member, first + i)};` : ""))}
     return fields;`;
 }

@@ -1,15 +1,24 @@
 import { type AppendKind, type Draft, isFact, type StoredEntry } from "../core/entry.ts";
 import { decodeContent } from "../core/entry-codec.ts";
+import { plainId } from "../core/stored-id.ts";
 import { BotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { inPages } from "../core/pages.ts";
 import { type Chain, checkChain, checkEnd, type SealedRow } from "./seal.ts";
 
 /** @throws BotError ENTRY_INVALID */
-export function decodeRow({ seq, id, at, kind, version, body, head }: SealedRow): StoredEntry {
+export function decodeRow({
+  seq,
+  id: stored,
+  at,
+  kind,
+  version,
+  body,
+  head,
+}: SealedRow): StoredEntry {
   try {
-    const content = decodeContent({ id, kind, version, body });
-    const known = { seq, id, at, ...(head !== null && { head }) };
+    const content = decodeContent({ stored, kind, version, body });
+    const known = { seq, id: plainId(kind, stored), at, ...(head !== null && { head }) };
     if (content === undefined) return { ...known, kind: "newer", written: `${kind}/${version}` };
     return { ...known, ...content };
   } catch (error) {

@@ -97,7 +97,10 @@ function startedDraft(
     effect,
     digest,
     host,
-  }: Pick<PreparedCall, "tool" | "effect" | "digest"> & { host?: string | undefined },
+  }: Pick<PreparedCall, "tool" | "effect"> & {
+    digest?: string | undefined;
+    host?: string | undefined;
+  },
   more: Pick<Draft<"tool_started">, "action" | "revision" | "args" | "grant" | "doing">,
 ): Draft<"tool_started"> {
   return {
@@ -107,7 +110,7 @@ function startedDraft(
     call,
     tool,
     effect,
-    digest,
+    ...(digest !== undefined && { digest }),
     ...(host !== undefined && { host }),
     ...more,
   };
@@ -115,10 +118,11 @@ function startedDraft(
 
 /** Nobody had to approve it. */
 function allowedDraft(call: Call, prepared: PreparedCall): Draft<"tool_started"> {
-  const { args, doing } = prepared;
+  const { tool, effect, args, host, digest, doing } = prepared;
   const isSame = JSON.stringify(args) === JSON.stringify(call.args);
   const more = { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
-  return startedDraft(call, prepared, more);
+  const what = { tool, effect, host, ...(effect !== "read" && { digest }) };
+  return startedDraft(call, what, more);
 }
 
 /** An allowed read, whose start is written with its end, or alone while it goes on. `result`: undefined until it ends. */

@@ -157,8 +157,8 @@ export async function verify(
 
 /** A call that is done, a while later. */
 export interface LaterLook extends Pick<RunOptions, "startedAt" | "signal" | "asker"> {
-  /** As it was started. */
-  digest: string;
+  /** As it was started; undefined: it was a read that nobody approved. */
+  digest: string | undefined;
 }
 
 /** Why this process can see nothing of a call that was made, or undefined. */
@@ -177,7 +177,8 @@ export async function verifyLater(
   args: JsonObject,
   { digest, startedAt, signal, asker }: LaterLook,
 ): Promise<Pick<Verdict, "verdict" | "evidence">> {
-  const why = whyUnseen(parts, tool, args) ?? (tool && whyOther(tool, args, digest));
+  const changed = tool && digest !== undefined ? whyOther(tool, args, digest) : undefined;
+  const why = whyUnseen(parts, tool, args) ?? changed;
   if (tool === undefined || why !== undefined) return { verdict: "unknown", evidence: why ?? "" };
   const { encode } = parts.encoder;
   try {

@@ -202,7 +202,7 @@ describe("the requests of a run", () => {
       const transcript = new Transcript();
       for (const entry of until) foldTranscript(transcript, entry);
       const { hash } = requestOf(transcript, { run, modelRun: talk }, terms, tellingOf(turn));
-      expect(hash).toBe(request);
+      expect(hash.slice(0, 32)).toBe(request);
     }
   });
 });

@@ -11,7 +11,7 @@ interface Golden {
 
 /** As a store keeps it in the form of 0.4. */
 const decode = (kind: string, version: number, body: object) =>
-  decodeContent({ id: "x", kind, version, body: JSON.stringify(body) });
+  decodeContent({ stored: "x", kind, version, body: JSON.stringify(body) });
 
 /** Entries as released versions wrote them. They are never changed: whoever upgrades has them in the store. */
 const byKind: Readonly<Record<Kind, readonly Golden[]>> = released;

@@ -16,6 +16,7 @@ type Answer = Entry<"assistant">;
 /** A model call as it was made, and the request that the journal gives for it today. */
 interface Replayed {
   answer: Answer;
+  model: string;
   asked: RequestContext;
   /** What the run began with, the system prompt and the tools, is what this program would send. */
   samePrefix: boolean;
@@ -78,14 +79,19 @@ function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
       { ...terms, prefix },
       tellingOf(answer),
     );
-    replayed.push({ answer, asked, samePrefix: prefix === terms.prefix });
+    replayed.push({
+      answer,
+      model: answer.model ?? modelRun.terms.model,
+      asked,
+      samePrefix: prefix === terms.prefix,
+    });
   }
   return replayed;
 }
 
-function headOf({ answer, asked, samePrefix }: Replayed): string {
-  const { at, run, step, model, stop, usage, ms, seen, request } = answer;
-  const isSame = asked.hash === request;
+function headOf({ answer, model, asked, samePrefix }: Replayed): string {
+  const { at, run, step, stop, usage, ms, seen, request } = answer;
+  const isSame = asked.hash.startsWith(request);
   const verdict = !isSame
     ? "REQUEST DIFFERS from the recorded one"
     : samePrefix

@@ -66,7 +66,7 @@ export function signEntries(
   let previous = followed(key, last, head || null);
   const heads: string[] = [];
   const elements = drafts.map((draft, i) => {
-    const { id, kind, version, body } = encodeDraft(draft, form);
+    const { stored: id, kind, version, body } = encodeDraft(draft, form);
     previous = sealOf(previous, { seq: last + 1 + i, at, id, kind, version, body });
     heads.push(previous);
     const signature = signer.sign(sealed(key, previous));

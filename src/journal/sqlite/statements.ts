@@ -94,7 +94,8 @@ export function prepareWrites(db: DatabaseSync) {
     insert: db.prepare(
       "INSERT INTO entry (journal, seq, id, at, kind, version, body, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
-    byId: db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND id = ?`),
+    /** By the two forms that its id may have there. */
+    byId: db.prepare(`SELECT ${ENTRY_COLUMNS} FROM entry WHERE journal = ? AND id IN (?, ?)`),
     beat: db.prepare(
       "INSERT INTO host (name, at) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = ?2",
     ),

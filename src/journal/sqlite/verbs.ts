@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { encodeDraft } from "../../core/entry-codec.ts";
 import { type JournalKey, transportOf } from "../../core/journal-key.ts";
+import { plainId } from "../../core/stored-id.ts";
 import { type Granted, type Known, type Lease, MAX_IDLE_MS, type Reservation } from "../journal.ts";
 import {
   absentFrom,
@@ -153,7 +154,7 @@ export async function read(
 function write(file: File, row: JournalRow, drafts: readonly EncodedDraft[]): Written {
   const at = clockOf(file, row);
   let head = followed(row.key, row.last, row.head);
-  const heads = drafts.map(({ id, kind, version, body }, i) => {
+  const heads = drafts.map(({ stored: id, kind, version, body }, i) => {
     const seq = row.last + 1 + i;
     head = sealOf(head, { seq, id, at, kind, version, body });
     file.sql.insert.run(row.id, seq, id, at, kind, version, body, head);
@@ -162,6 +163,14 @@ function write(file: File, row: JournalRow, drafts: readonly EncodedDraft[]): Wr
   file.sql.advance.run(row.last + drafts.length, at, head, row.id, transportOf(row.key));
   return { seq: row.last + 1, at, heads };
 }
+
+/** Older programs kept ids as they are, and so does each that has no shorter form. */
+function find({ sql }: File, row: JournalRow, { id, stored }: EncodedDraft): SealedRow | undefined {
+  const found = sql.byId.all(row.id, stored, id) as unknown as SealedRow[];
+  return found.find((each) => named(each).id === id);
+}
+
+const named = ({ kind, id }: SealedRow) => ({ id: plainId(kind, id) });
 
 /** Who holds the journal, and when it is next due, for which host; while it is held that is the lease's end. */
 function hold(
@@ -175,7 +184,7 @@ function hold(
 function post(file: File, key: JournalKey, draft: EncodedDraft, asksForWork: boolean): Posted {
   const time = file.now();
   const row = openRow(file, key);
-  const known = file.sql.byId.get(row.id, draft.id) as SealedRow | undefined;
+  const known = find(file, row, draft);
   if (known !== undefined) {
     const after = known.seq - 1;
     if (after < 0 || after >= row.last) throw altered(key, `it has an entry ${known.seq}`);
@@ -223,7 +232,7 @@ function append(
   if (!isThere(file, row, known)) return { kind: "lost" };
   const { last } = known;
   const now = clockOf(file, row);
-  const missing = drafts.filter(({ id }) => file.sql.byId.get(row.id, id) === undefined);
+  const missing = drafts.filter((draft) => find(file, row, draft) === undefined);
   if (missing.length > 0) {
     if (before !== undefined && now >= before) return { kind: "late", now };
     if (!areFacts && row.last !== last) {
@@ -236,8 +245,8 @@ function append(
   }
   const current = rowOf(file, held.key) ?? row;
   const unseen = readAfter(file, current, last);
-  const others = absentFrom(unseen, drafts);
-  if (others.length > 0) checkWritten(held.key, readAfter(file, current, 0), others);
+  const others = absentFrom(unseen.map(named), drafts);
+  if (others.length > 0) checkWritten(held.key, readAfter(file, current, 0).map(named), others);
   return { kind: "ok", unseen, now };
 }
 

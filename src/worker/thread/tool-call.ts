@@ -184,7 +184,7 @@ export const verifyLater: Learn<"verify"> = async (ctx, step, signal) => {
   const call = step.check.of;
   const { dispatcher } = ctx.parts;
   const facts = await dispatcher.verifyLater(call.tool, argsOf(call), {
-    digest: call.started?.digest ?? "",
+    digest: call.started?.digest,
     startedAt: call.started?.at ?? 0,
     asker: askerOf(ctx, call),
     signal,
