@@ -176,6 +176,8 @@ function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvide
   );
   const talks = new Set(runs.filter(({ started }) => started.talk).map(({ run }) => run));
   const before = { entries: evidence.entries.filter(({ seq }) => seq < (refused?.seq ?? 0)) };
+  // What came after the request is answered by the run's next turn.
+  const asking = entriesOf(before, "assistant").findLast(({ run }) => run === side.run);
   const open = entriesOf(before, "action_proposed").filter(
     ({ action, run }) => talks.has(run) && run !== side.run && !isDecided(action, before),
   );
@@ -184,7 +186,7 @@ function checkHold(message: Entry<"message">, evidence: Evidence, runs: RunEvide
     ({ to, holds = [] }) => to === account && open.some(({ action }) => holds.includes(action)),
   );
   const isCut = side.ended.some(({ status }) => status === "cancelled");
-  if (open.length === 0 || knows || isCut || message.seq > (refused?.seq ?? 0)) return [];
+  if (open.length === 0 || knows || isCut || message.seq > (asking?.seen ?? 0)) return [];
   return [`nobody was told that ${message.id} is held up`];
 }
 
