@@ -24,14 +24,16 @@ export async function eventually(assertion: () => unknown): Promise<void> {
   await vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 5 });
 }
 
-/** From now on the monotonic clock is that much ahead; `vi.restoreAllMocks` sets it right. Timers are not early. */
+/**
+ * From now on the monotonic clock is that much further ahead; `vi.restoreAllMocks` sets it right, for the tests that follow too.
+ * Timers are not early.
+ */
 export function skip(ms: number): void {
-  skippedMs += ms;
-  vi.spyOn(performance, "now").mockImplementation(() => realNow() + skippedMs);
+  const aheadMs = performance.now() - realNow() + ms;
+  vi.spyOn(performance, "now").mockImplementation(() => realNow() + aheadMs);
 }
 
 const realNow = performance.now.bind(performance);
-let skippedMs = 0;
 
 /** Asks again while the store is away, as a worker does. @throws whatever else it threw */
 export async function insist<T>(request: () => Promise<T>): Promise<T> {
