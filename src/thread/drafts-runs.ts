@@ -8,7 +8,15 @@ import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
 import { sideBudget } from "./side-run.ts";
-import { type Call, type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
+import {
+  argsOf,
+  askerIn,
+  type Call,
+  type PendingPost,
+  type Run,
+  talkingRuns,
+  type Thread,
+} from "./state.ts";
 import type { RunParts, Surroundings } from "./surroundings.ts";
 
 type RunEnded = Draft<"run_ended">;
@@ -193,7 +201,7 @@ function endDraft(run: Run, around: Around, written = ""): RunEnded {
     return runEndedDraft(run, "cancelled", phrases.stoppedRun(run, written.trim()));
   }
   const [only] = calls.size === 1 && ok && modelRun === undefined ? calls.values() : [];
-  const words = only && wordsFor(only, around);
+  const words = only && wordsFor(run, only, around);
   return runEndedDraft(run, ok ? "completed" : "failed", words);
 }
 
@@ -219,17 +227,18 @@ function pinEndDrafts(run: Run): (Draft<"notice"> | RunEnded)[] {
 }
 
 /** What is said in place of the result of a call that people gave: its card says the rest. */
-function wordsFor(
-  { tool, started, finished }: Call,
-  { thread, answeredBy }: Around,
-): string | undefined {
-  const by = answeredBy(tool);
+function wordsFor(run: Run, call: Call, { thread, answeredBy }: Around): string | undefined {
+  const { started, finished } = call;
+  const by = answeredBy(call.tool);
   if (by?.kind !== "card") return by && finished?.text;
   const told = [...thread.incidents.values()].filter(
     ({ state }) => state.seq > (started?.seq ?? 0),
   );
   const [{ state } = {}] = told.length === 1 ? told : [];
-  return state && phrases.recorded(by.did, state.incident);
+  if (state === undefined) return undefined;
+  const { id, ...changed } = argsOf(call);
+  const fields = id === undefined ? [] : Object.keys(changed);
+  return phrases.recorded(by.did, state.incident, { name: askerIn(run)?.name ?? "", fields });
 }
 
 export type Above = Omit<Draft<"above">, "id" | "kind" | "run">;

@@ -108,9 +108,15 @@ export function stoppedRun(run: Run, written: string): string {
   ].join("\n\n");
 }
 
-/** A record was changed that has a card in the thread. */
-export function recorded(did: string, incident: string): string {
-  return `${did} ${incident}: its card shows it.`;
+/** A record was changed that has a card in the thread: by whom, and what of it. `fields`: as they are typed. */
+export function recorded(
+  did: string,
+  incident: string,
+  { name, fields }: { name: string; fields: readonly string[] },
+): string {
+  const what = fields.length === 0 ? "" : `: ${fields.join(", ")}`;
+  const who = name === "" ? did : `${name} ${did.toLowerCase()}`;
+  return `${who} ${incident}${what}. Its card shows it.`;
 }
 
 /** Why a card was closed that a message had asked for. */

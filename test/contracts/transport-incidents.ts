@@ -54,7 +54,7 @@ export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface):
     const hard = 'rolled "back" to \\1.41, see https://evil.test @everyone';
     await at().fill(key, crowd ? "bob" : "ana", { label: "Update…", action: id }, { impact: hard });
     await until(async () => (await ledger.get(id, viewer)).impact === hard);
-    await shows(key, /Updated inc-[\w-]+: its card shows it/);
+    await shows(key, /\w+ updated inc-[\w-]+: impact\. Its card shows it/);
 
     // Another process shows the same card.
     await first.end();
@@ -87,7 +87,7 @@ export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface):
     const first = await run({ tools });
     const said = 'rolled "back" @everyone <!here> [x](https://evil.test)';
     const key = await at().begin("ana", 'incident open "Checkout fails"');
-    await shows(key, /Opened inc-[\w-]+: its card shows it/);
+    await shows(key, /\w+ opened inc-[\w-]+\. Its card shows it/);
     const [opened] = await ledger.list({}, viewer);
     const id = opened?.id ?? "";
     await at().write(key, "bob", said);
