@@ -10,9 +10,9 @@ const TYPING_MS = 8_000;
 export function createTyping(api: Api, log: Logger): ThreadSign<Place> {
   return createSign<Place>({
     keyOf,
-    show({ channel }, status) {
+    async show({ channel }, status) {
       if (status !== "working") return;
-      api.ask("post", Routes.channelTyping(channel)).catch((error: unknown) => {
+      await api.ask("post", Routes.channelTyping(channel)).catch((error: unknown) => {
         log.debug({ err: error }, "typing could not be shown");
       });
     },

@@ -84,9 +84,10 @@ export function createChatView<Place, Message>(
       const rendered = await renderOutgoing(message, allowLink, parts);
       const images = await messagesOfImages(message, delivery, parts);
       const isUrgent = message.kind === "notice" && message.settles !== undefined;
+      const saidAt = performance.now();
       const ref = await put(ofMessage(rendered, images), { ...delivery, isUrgent });
       if (message.kind === "answer") {
-        sign.ends(place, message.run, isSureOf(delivery));
+        sign.ends(place, message.run, saidAt, isSureOf(delivery));
         const isConclusion = message.isModelRun && message.status === "completed";
         if (isConclusion) parts.onConclusion?.(place, rendered.summary);
       } else if (message.asks !== undefined) sign.waits(place);
@@ -186,7 +187,7 @@ async function sayNothing<Place, Message>(
   } catch (error) {
     if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
   }
-  sign.ends(place, run, isSureOf(delivery));
+  sign.ends(place, run, undefined, isSureOf(delivery));
   return "";
 }
 

@@ -2,27 +2,31 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { webApi } from "@slack/bolt";
 import { isBotError } from "../../core/errors.ts";
-import { createTurns } from "../../core/turns.ts";
 import type { ThreadStatus } from "../shared/sign.ts";
 import type { Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import { LOADING, LOOKING } from "./phrases.ts";
 import type { Place } from "./place.ts";
 
+/** How often a thread at work is looked at: from the first look on it has Slack's own Stop. */
+export const LOOK_MS = 5_000;
 /** Slack takes the words of a status away after two minutes, and with each message. */
-export const STATUS_MS = 30_000;
+const WORDS_MS = 30_000;
 
 const SESSION = "agents.sessions.setStatus";
 const WORDS = "assistant.threads.setStatus";
 /** Threads whose status is remembered; each is small. */
 const MAX_THREADS = 1_000;
 
-/** How Slack calls it: working (with a Stop of its own), waiting for a person, or nothing. */
-const SESSIONS: Readonly<Record<ThreadStatus, string>> = {
-  working: "processing",
-  waiting: "suspended",
-  idle: "active",
-};
+/** Slack's states of a session: with a Stop of its own, waiting for a person, or nothing. */
+type Session = "processing" | "suspended" | "active";
+
+/** What this process showed of a thread. */
+interface Shown {
+  session?: Session;
+  /** Its words, if they may still stand there. */
+  wordsAt?: number;
+}
 
 /** Refusals that concern one thread only. */
 const LOCAL: ReadonlySet<string> = new Set([
@@ -42,14 +46,14 @@ const LOCAL: ReadonlySet<string> = new Set([
 type Ask = (client: webApi.WebClient) => Promise<unknown>;
 
 /**
- * Shows what a thread is doing, in order, without being waited for: nothing depends on it. A way that the workspace does not
- * have is tried once; where it has no status line at all, the thread's first message gets 👀, and ✅ once it is answered.
+ * Shows what a thread is doing; nothing depends on it. The first sign is words, which the answer takes away by itself. A session needs
+ * two requests, of which Slack takes about fifty a minute: what takes longer has one, and what waits for a person. A way that the
+ * workspace does not have is tried once; where it has none, the thread's first message gets 👀, and ✅ once it is answered.
  */
 export function createStatus(api: Api, log: Logger) {
-  const inTurn = createTurns<string>();
   /** The methods that this workspace does not have. */
   const off = new Set<string>();
-  const shown = new LRUCache<string, ThreadStatus>({ max: MAX_THREADS });
+  const threads = new LRUCache<string, Shown>({ max: MAX_THREADS });
 
   async function attempt(method: string, ask: Ask): Promise<void> {
     if (off.has(method)) return;
@@ -62,48 +66,67 @@ export function createStatus(api: Api, log: Logger) {
     }
   }
 
-  async function react({ channel, root }: Place, status: ThreadStatus): Promise<void> {
+  async function setSession(place: Place, shown: Shown, session: Session): Promise<void> {
+    shown.session = session;
+    const at = { channel_id: place.channel, thread_ts: place.root };
+    await attempt(SESSION, (client) =>
+      client.agents.sessions.setStatus({ ...at, status: session }),
+    );
+  }
+
+  async function setWords({ channel, root }: Place, status: string): Promise<void> {
+    const words = { channel_id: channel, thread_ts: root, status };
+    const loading = status === "" ? {} : { loading_messages: [...LOADING] };
+    await attempt(WORDS, (client) => client.assistant.threads.setStatus({ ...words, ...loading }));
+  }
+
+  const reacts = () => off.has(SESSION) && off.has(WORDS);
+
+  async function react({ channel, root }: Place, isWork: boolean): Promise<void> {
     const reaction = (name: string) => ({ channel, timestamp: root, name });
     const add = (name: string) =>
       attempt("reactions.add", (client) => client.reactions.add(reaction(name)));
-    if (status === "working") await add("eyes");
-    if (status !== "idle") return;
+    if (isWork) return add("eyes");
     await attempt("reactions.remove", (client) => client.reactions.remove(reaction("eyes")));
     await add("white_check_mark");
   }
 
-  async function set(place: Place, status: ThreadStatus): Promise<void> {
-    const { channel, root } = place;
-    const at = { channel_id: channel, thread_ts: root };
-    const key = `${channel} ${root}`;
-    const isRenewal = status === "working" && shown.get(key) === status;
-    shown.set(key, status);
-    if (!isRenewal) {
-      await attempt(SESSION, (client) =>
-        client.agents.sessions.setStatus({ ...at, status: SESSIONS[status] }),
-      );
+  async function work(place: Place, shown: Shown): Promise<void> {
+    const { session = "active", wordsAt } = shown;
+    const isFirst = wordsAt === undefined;
+    if (isFirst || performance.now() - wordsAt >= WORDS_MS) {
+      shown.wordsAt = performance.now();
+      // A session that waited says enough when it goes on.
+      if (session !== "suspended") await setWords(place, LOOKING);
     }
-    // What takes longer gets words too; Slack takes them away with the next message.
-    if (status === "working" && (isRenewal || off.has(SESSION))) {
-      await attempt(WORDS, (client) =>
-        client.assistant.threads.setStatus({
-          ...at,
-          status: LOOKING,
-          loading_messages: [...LOADING],
-        }),
-      );
-    }
-    if (!isRenewal && off.has(SESSION) && off.has(WORDS)) await react(place, status);
+    const hasSession = !isFirst || session === "suspended" || off.has(WORDS);
+    if (hasSession && session !== "processing") await setSession(place, shown, "processing");
+    if (isFirst && reacts()) await react(place, true);
+  }
+
+  async function end(place: Place, shown: Shown, isSure: boolean, isSaid: boolean): Promise<void> {
+    const { session = "active", wordsAt } = shown;
+    delete shown.wordsAt;
+    if (!isSaid && wordsAt !== undefined) await setWords(place, "");
+    if (session !== "active" || !isSure) await setSession(place, shown, "active");
+    if (reacts()) await react(place, false);
   }
 
   return {
-    show: (place: Place, status: ThreadStatus) =>
-      void inTurn(`${place.channel} ${place.root}`, () => set(place, status)),
-    /** The session as it was shown last; undefined: by no one here, or there are none. */
-    sessionOf({ channel, root }: Place): string | undefined {
-      const status = off.has(SESSION) ? undefined : shown.get(`${channel} ${root}`);
-      return status && SESSIONS[status];
+    /** As `SignParts.show`. */
+    async show(place: Place, status: ThreadStatus, isSure: boolean): Promise<void> {
+      const key = `${place.channel} ${place.root}`;
+      const shown = threads.get(key) ?? {};
+      threads.set(key, shown);
+      if (status === "working") return work(place, shown);
+      if (status !== "waiting") return end(place, shown, isSure, status === "answered");
+      if (shown.wordsAt !== undefined) await setWords(place, "");
+      delete shown.wordsAt;
+      await setSession(place, shown, "suspended");
     },
+    /** The session as it was shown last; undefined: by no one here, or there are none. */
+    sessionOf: ({ channel, root }: Place): Session | undefined =>
+      off.has(SESSION) ? undefined : threads.get(`${channel} ${root}`)?.session,
   };
 }
 

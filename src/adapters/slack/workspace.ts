@@ -27,7 +27,7 @@ import { createPosting } from "./posting.ts";
 import { createSay } from "./say.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
-import { createStatus, createThumbsUp, STATUS_MS } from "./status.ts";
+import { createStatus, createThumbsUp, LOOK_MS } from "./status.ts";
 import { createTitles } from "./titles.ts";
 import { createView } from "./view.ts";
 
@@ -199,7 +199,7 @@ function createShowing(
   const sign = createSign<Place>({
     keyOf: (place) => keyOf(workspace.team, place),
     show: status.show,
-    renewMs: STATUS_MS,
+    renewMs: LOOK_MS,
   });
   return { posting, streams, board, sign, allowLink };
 }

@@ -81,12 +81,12 @@ test("a thread's sign comes after half a second, is renewed while something is h
   const seen: string[] = [];
   const sign = createSign<string>({
     keyOf: (place) => place,
-    show: (_place, status) => void seen.push(status),
+    show: async (_place, status) => void seen.push(status),
     renewMs: 8_000,
   });
   const after = (ms: number) => vi.advanceTimersByTimeAsync(ms);
   sign.works("thread", "r1");
-  sign.ends("thread", "r1", true);
+  sign.ends("thread", "r1", performance.now(), true);
   await after(1_000);
   expect(seen).toEqual([]);
   sign.works("thread", "r2");
@@ -96,17 +96,43 @@ test("a thread's sign comes after half a second, is renewed while something is h
   await after(8_000);
   expect(seen).toEqual(["working", "working"]);
   // The other run goes on.
-  sign.ends("thread", "r2", true);
+  sign.ends("thread", "r2", performance.now(), true);
   sign.waits("thread", "r2");
   expect(seen).toHaveLength(2);
-  sign.ends("thread", "r3", true);
-  sign.ends("thread", "r3", true);
-  expect(seen.slice(2)).toEqual(["idle"]);
+  await after(1);
+  sign.ends("thread", "r3", performance.now(), true);
+  sign.ends("thread", "r3", performance.now(), true);
+  expect(seen.slice(2)).toEqual(["answered"]);
   // A run that is never heard of again: another process may have it.
   sign.works("thread", "r4");
   await after(600_000);
   const then = seen.length;
   await after(60_000);
   expect(seen).toHaveLength(then);
+  sign.stop();
+});
+
+test("of many threads that begin at once four show a sign at a time, and none whose answer is there first", async () => {
+  const seen: string[] = [];
+  const waiting: (() => void)[] = [];
+  const sign = createSign<string>({
+    keyOf: (place) => place,
+    show(place, status) {
+      seen.push(`${place} ${status}`);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    renewMs: 8_000,
+  });
+  const places = Array.from({ length: 10 }, (_, i) => `t${i}`);
+  for (const place of places) sign.works(place, "r1");
+  await vi.advanceTimersByTimeAsync(500);
+  const first = places.slice(0, 4).map((place) => `${place} working`);
+  expect(seen).toEqual(first);
+  for (const place of places) sign.ends(place, "r1", performance.now(), true);
+  expect(seen).toEqual(first);
+  for (const resolve of waiting.splice(0)) resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  // What came to the platform after the answer is taken back.
+  expect(seen.slice(4)).toEqual(places.slice(0, 4).map((place) => `${place} idle`));
   sign.stop();
 });

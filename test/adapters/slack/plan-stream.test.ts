@@ -123,6 +123,7 @@ test.each([
 });
 
 test("a plan that a person stopped, or that is not the bot's, shows nothing more and is in nobody's way", async () => {
+  bot.slack.fail("assistant.threads.setStatus", { error: "unknown_method" });
   const begun = await beginPlan();
   view.progress({ kind: "thinking", run: "r1", step: 1 });
   await until(() => bot.slack.session(bot.ops, root) === "processing");
@@ -152,6 +153,7 @@ test("a plan that Slack closed itself goes on as an edited message too", async (
 
 test("a plan ends before Slack breaks it off, goes on in its place, and the thread stays at work", async () => {
   await openAnother({ adapter: { maxStreamMs: 20 } });
+  bot.slack.fail("assistant.threads.setStatus", { error: "unknown_method" });
   view.progress({ kind: "thinking", run: "r1", step: 1 });
   await until(() => bot.slack.session(bot.ops, root) === "processing");
   const begun = await view.openProgress?.(mine(), [check("r1.t1", "Checking http://web/")]);

@@ -302,12 +302,15 @@ test("Slack's own status says what a thread is doing, within a second and withou
   const status = () => slack.session(ops, root);
   const began = performance.now();
   thinking(1);
-  await until(() => status() === "processing");
+  await until(() => slack.statusLine(ops, root) !== "");
   expect(performance.now() - began).toBeLessThan(1_000);
+  expect(slack.statusLine(ops, root)).toBe("is looking into it…");
   expect(shown()).toEqual([]);
   await view.postCard(cardOf(key), first("a1"));
   await until(() => status() === "suspended");
-  expect(status()).toBe("suspended");
+  expect(slack.statusLine(ops, root)).toBe("");
+  thinking(2);
+  await until(() => status() === "processing");
   await view.post(answer("r1", "all is well"), first("e1"));
   await until(() => status() === "active");
   expect(status()).toBe("active");
@@ -327,8 +330,16 @@ test("an answer that comes at once costs one request and sets no status", async 
   const before = bot.slack.calls.length;
   thinking(1);
   await view.post(answer("r1", "all is well"), first("e1"));
-  await holds(() => called("agents.sessions.setStatus").length === 0, 600);
+  await holds(() => called("assistant.threads.setStatus").length === 0, 600);
   expect(bot.slack.calls.slice(before).map(({ method }) => method)).toEqual(["chat.postMessage"]);
+});
+
+test("the words of a run that ends without an answer are taken away", async () => {
+  thinking(1);
+  await until(() => bot.slack.statusLine(bot.ops, root) !== "");
+  await view.post(Object.assign(answer("r1", ""), { isMoot: true }), first("e1"));
+  await until(() => bot.slack.statusLine(bot.ops, root) === "");
+  expect(shown()).toEqual([]);
 });
 
 test("an answer by a successor ends the status that its predecessor may have set", async () => {
@@ -337,27 +348,33 @@ test("an answer by a successor ends the status that its predecessor may have set
   expect(bot.slack.session(bot.ops, root)).toBe("active");
 });
 
-test("what takes longer has words in the status line, which go with the next message", async () => {
+test("an answer that comes soon takes the words away by itself; what takes longer has Slack's own Stop", async () => {
   const { slack, ops } = bot;
   const log = pino({ level: "silent" });
   const { botToken: token, apiUrl } = slack;
   const api = createApi({ token, apiUrl, variable: "SLACK_BOT_TOKEN", log });
   const { show } = createStatus(api, log);
   const place = { channel: ops.id, root };
-  show(place, "working");
-  show(place, "working");
-  await until(() => slack.statusLine(ops, root) !== "");
-  expect(slack.statusLine(ops, root)).toBe("is looking into it…");
-  expect(called("agents.sessions.setStatus")).toHaveLength(1);
-  await view.post(answer("r1", "all is well"), first("e1"));
-  expect(slack.statusLine(ops, root)).toBe("");
+  await show(place, "working", true);
+  expect([slack.statusLine(ops, root), slack.session(ops, root)]).toEqual([
+    "is looking into it…",
+    undefined,
+  ]);
+  await show(place, "answered", true);
+  expect(called("agents.sessions.setStatus")).toEqual([]);
+  for (let i = 0; i < 3; i++) await show(place, "working", true);
+  expect(slack.session(ops, root)).toBe("processing");
+  await show(place, "answered", true);
+  expect(slack.session(ops, root)).toBe("active");
+  expect(called("assistant.threads.setStatus")).toHaveLength(2);
+  expect(called("agents.sessions.setStatus")).toHaveLength(2);
 });
 
-test("without sessions of agents the words are the first sign", async () => {
-  bot.slack.fail("agents.sessions.setStatus", { error: "unknown_method", times: 99 });
+test("without a status line the session is the first sign", async () => {
+  bot.slack.fail("assistant.threads.setStatus", { error: "unknown_method", times: 99 });
   thinking(1);
-  await until(() => bot.slack.statusLine(bot.ops, root) !== "");
-  expect(bot.slack.statusLine(bot.ops, root)).toBe("is looking into it…");
+  await until(() => bot.slack.session(bot.ops, root) === "processing");
+  expect(bot.slack.reactions(bot.ops, root)).toEqual([]);
 });
 
 /** What a workspace without a status line answers. */
