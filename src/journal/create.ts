@@ -12,6 +12,7 @@ import {
   type Reservation,
 } from "./journal.ts";
 import { altered } from "./seal.ts";
+import type { Snapshot } from "./snapshot.ts";
 import { createWatchers, type LastEntries } from "./watchers.ts";
 
 type Append = Parameters<Journal["append"]>;
@@ -39,12 +40,17 @@ type Artifact = Promise<Uint8Array | undefined>;
 export interface Backend
   extends
     ReadBackend,
-    Pick<Journal, "post" | "lease" | "renew" | "flushReservation" | "due" | "beat" | "used"> {
+    Pick<
+      Journal,
+      "post" | "lease" | "renew" | "flushReservation" | "keepSnapshot" | "due" | "beat" | "used"
+    > {
   append(
     ...args: [Append[0], Known, Append[2], before: number | undefined]
   ): ReturnType<Journal["append"]>;
   release(...args: [Release[0], Known, Release[2], Release[3]]): ReturnType<Journal["release"]>;
   flush(key: JournalKey, after: Known): ReturnType<Journal["flush"]>;
+  /** Undefined also where it is not what was kept, or not of what is stored. */
+  getSnapshot(key: JournalKey): Promise<Snapshot | undefined>;
   look: LastEntries;
   putArtifact(key: JournalKey, id: string, bytes: Uint8Array): Promise<void>;
   /** False where that would be more than `limit`. */
@@ -124,6 +130,11 @@ export function createJournal(store: Backend): Journal {
     release: (lease, after, dueAt, host) => store.release(lease, knownOf(after), dueAt, host),
     flush: (key, after) => store.flush(key, knownOf(after)),
     flushReservation: store.flushReservation,
+    async snapshot(key, version) {
+      const found = await store.getSnapshot(key);
+      return found?.version === version ? found : undefined;
+    },
+    keepSnapshot: store.keepSnapshot,
     watch: watchers.add,
     due: store.due,
     beat: store.beat,

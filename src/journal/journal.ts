@@ -1,6 +1,7 @@
 import type { AppendKind, ArtifactRef, Draft, PostKind, StoredEntry } from "../core/entry.ts";
 import type { HostBeat } from "../core/host-beat.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 /**
  * How far somebody has folded a journal: the last entry's number and head, as a thread has them. A mere number says
@@ -31,6 +32,8 @@ export interface Granted {
   readonly lease: Lease;
   /** How often it was taken without being released since, this time included. */
   readonly attempts: number;
+  /** The number of the last entry: a hint. */
+  readonly last: number;
   /** The store's clock, ms since 1970. */
   readonly now: number;
 }
@@ -149,6 +152,13 @@ export interface Journal {
   flush(key: JournalKey, after: Position): Promise<"ok" | "lost">;
   /** The same, of what is set aside and not settled: a counter has no head. */
   flushReservation(reservation: Reservation): Promise<"ok" | "lost">;
+  /** What was kept of it last; undefined where that is of another version, or not of what is stored. */
+  snapshot(key: JournalKey, version: string): Promise<Snapshot | undefined>;
+  /**
+   * Keeps a snapshot in place of the one before, unless the journal does not end with its entry. It goes with the next `edited` or
+   * `removed` that is posted, and nobody has to flush it.
+   */
+  keepSnapshot(key: JournalKey, snapshot: Snapshot): Promise<void>;
   /** Calls `onChange` with the last entry's number within a second of any write to the journal, by whichever process. */
   watch(key: JournalKey, onChange: (last: number) => void): Stoppable;
   /**

@@ -8,6 +8,7 @@ import { createMirrors, mirrorOf } from "../../src/team/mirrors.ts";
 import { countersContract } from "./counters.ts";
 import { hostsContract } from "./hosts.ts";
 import { listingsContract } from "./listings.ts";
+import { snapshotsContract } from "./snapshots.ts";
 import type { JournalUnderTest } from "./journal-under-test.ts";
 import { ANSWERS, compareVerbs, verbs } from "./verbs.ts";
 
@@ -42,6 +43,7 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
   countersContract(name, open);
   hostsContract(name, open);
   listingsContract(name, open);
+  snapshotsContract(name, open);
   describe(`${name} keeps the journal's promises`, () => {
     let under: JournalUnderTest;
     let journal: Journal;

@@ -16,6 +16,7 @@ import {
   type Reservation,
 } from "../../src/journal/journal.ts";
 import { lostEntries } from "../../src/journal/seal.ts";
+import { dropsSnapshot, type Snapshot } from "../../src/journal/snapshot.ts";
 import { openJournals } from "./open-journals.ts";
 
 /** While a token is there, `dueAt` is the lease's end. */
@@ -30,6 +31,7 @@ interface Kept {
   attempts: number;
   dueAt: number | undefined;
   host: string | undefined;
+  snapshot?: Snapshot | undefined;
 }
 
 interface Counter {
@@ -258,6 +260,7 @@ function verbsOf(memory: Memory): Pick<Backend, "post" | "lease" | "renew" | "ap
       const open = openKept(memory, key);
       const time = now();
       const [entry] = write(memory, open, [draft]);
+      if (dropsSnapshot(draft)) open.snapshot = undefined;
       if (entry === undefined) throw new TypeError("nothing was written");
       if (asksForWork(draft)) {
         const { token } = open;
@@ -278,7 +281,7 @@ function verbsOf(memory: Memory): Pick<Backend, "post" | "lease" | "renew" | "ap
       const token = randomBytes(12).toString("base64url");
       const attempts = kept.attempts + 1;
       hold(memory, kept, { token, dueAt: time + ttlMs, attempts });
-      return { lease: { key, token, ttlMs }, attempts, now: time };
+      return { lease: { key, token, ttlMs }, attempts, last: lastOf(kept), now: time };
     },
     async renew(lease) {
       const kept = heldBy(memory, lease);
@@ -367,6 +370,18 @@ function backendOf(memory: Memory): Backend {
       if (memory.version === seen) return undefined;
       seen = memory.version;
       return keys.map((key) => journals.get(key)?.entries.length ?? 0);
+    },
+    async getSnapshot(key) {
+      const kept = journals.get(key);
+      return kept?.snapshot !== undefined && isThere(kept, kept.snapshot)
+        ? kept.snapshot
+        : undefined;
+    },
+    async keepSnapshot(key, snapshot) {
+      const kept = journals.get(key);
+      const isEnd = kept?.entries.at(-1)?.head === snapshot.head;
+      if (kept !== undefined && isEnd && lastOf(kept) === snapshot.last)
+        kept.snapshot = { ...snapshot, bytes: Uint8Array.from(snapshot.bytes) };
     },
     async *due(host = "") {
       const found = [...owed].filter((kept) => isDueFor(memory, kept, host));

@@ -70,6 +70,35 @@ describe("somebody without the secret who changes what Redis says of a journal i
     });
   });
 
+  test("by a snapshot: whatever is changed of it or put in its place is as if there were none", async () => {
+    const journal = await filled();
+    const { head = "" } = (await journal.read(KEY)).at(-1) ?? {};
+    const snapshot = { version: "v 1", last: 6, head, bytes: Buffer.from("approved by nobody") };
+    await journal.keepSnapshot(KEY, snapshot);
+    const hash = named("journal");
+    const ours = server.cli("HGET", hash, "snapshot");
+    expect(await journal.snapshot(KEY, "v 1")).toMatchObject({ last: 6 });
+    const { head: earlier = "" } = (await journal.read(KEY)).at(4) ?? {};
+    const forged = [
+      ours.replace("nobody", "anybod"),
+      ours.replace(/^\S+/, "A".repeat(22)),
+      ours.replace(" 6 ", " 5 "),
+      ours.replace(` 6 ${head}`, ` 5 ${earlier}`),
+      ours.slice(0, -1),
+      "",
+      "theirs",
+    ];
+    for (const each of forged) {
+      server.cli("HSET", hash, "snapshot", each);
+      expect(await journal.snapshot(KEY, "v 1")).toBeUndefined();
+      expect(await journal.snapshot(KEY, "")).toBeUndefined();
+    }
+    server.cli("HSET", hash, "snapshot", ours.replace("v 1", "v 2"));
+    expect(await journal.snapshot(KEY, "v 2")).toBeUndefined();
+    server.cli("HSET", hash, "snapshot", ours);
+    expect(await journal.snapshot(KEY, "v 1")).toMatchObject({ last: 6, head });
+  });
+
   test("by its last time: nothing is dated by it, and what is said of the time is not believed", async () => {
     const journal = await filled();
     const { lease } = await take(journal);

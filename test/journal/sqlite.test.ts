@@ -299,7 +299,7 @@ describe("the SQLite file", () => {
     await again.close();
     const db = new DatabaseSync(path);
     // Version 0.1 reads files up to 1 and refuses this one, as any version refuses a newer one's.
-    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 4 });
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 5 });
     db.close();
   });
 
@@ -327,6 +327,19 @@ describe("the SQLite file", () => {
     expect(await journal.reserve("old", 9, 9)).toMatchObject({ amount: 9 });
     if (old !== undefined) await journal.commitReservation(old, 0);
     expect(await journal.reserve("old", 1, 9)).toBeUndefined();
+    await journal.close();
+  });
+
+  test("a snapshot that was changed is as if there were none", async () => {
+    const journal = await openSqliteJournal({ path });
+    const { entry } = await journal.post(KEY, message("a"));
+    const snapshot = { version: "v", last: 1, head: entry.head ?? "", bytes: Buffer.from("one") };
+    await journal.keepSnapshot(KEY, snapshot);
+    expect(await journal.snapshot(KEY, "v")).toMatchObject({ last: 1 });
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE snapshot SET bytes = x'00'");
+    db.close();
+    expect(await journal.snapshot(KEY, "v")).toBeUndefined();
     await journal.close();
   });
 

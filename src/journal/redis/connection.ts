@@ -154,7 +154,7 @@ export async function connect(
 
 /** Runs a script by its hash, with its text where the server does not know it. */
 export async function evaluate(
-  client: RedisClient,
+  client: Pick<RedisClient, "eval" | "evalSha">,
   { text, sha }: Script,
   keys: string[],
   args: (string | Buffer)[],

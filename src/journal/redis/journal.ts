@@ -175,6 +175,8 @@ function backend(store: verbs.Opened, closeOthers: () => void): Backend {
     list: on(list),
     owed: on(owed),
     changes: on(changes),
+    getSnapshot: on(verbs.getSnapshot),
+    keepSnapshot: on(verbs.keepSnapshot),
     putArtifact: on(verbs.putArtifact),
     getArtifact: on(verbs.getArtifact),
     setAside: on(verbs.setAside),

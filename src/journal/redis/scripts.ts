@@ -112,8 +112,8 @@ return stored(after)
 `);
 
 /**
- * ARGV: …, id, 1 when that asks for work, then where it was signed for (number, head and time), the element and the
- * tail. Returns `known`, number, element and the one before it; `place` with the one to sign for
+ * ARGV: …, id, 1 when that asks for work, then where it was signed for (number, head and time), the element, the
+ * tail, and 1 when it drops the snapshot. Returns `known`, number, element and the one before it; `place` with the one to sign for
  * and the tail that it has; or `ok`, number, time and head.
  */
 export const POST = script(`${BEGIN}
@@ -130,16 +130,17 @@ if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head,
 write(id, ARGV[8], ARGV[7])
 listed(ARGV[7])
 seal(ARGV[9])
+if ARGV[10] == '1' then redis.call('HDEL', journal, 'snapshot') end
 if ARGV[4] == '1' then hold(token, token and dueAt or now, 0) end
 return {'ok', last, ARGV[7], head}
 `);
 
-/** ARGV: …, new token, ttl. Returns attempts and time, or nothing when another has it or there is no such journal. */
+/** ARGV: …, new token, ttl. Returns attempts, time and the last entry's number, or nothing when another has it or there is no such journal. */
 export const LEASE = script(`${BEGIN}
 if not row[1] then return false end
 if token and dueAt and now < dueAt then return false end
 hold(ARGV[3], now + tonumber(ARGV[4]), attempts + 1)
-return {attempts + 1, text(now)}
+return {attempts + 1, text(now), text(last)}
 `);
 
 /** ARGV: …, token, ttl. Returns the last entry's number and the time, or nothing when fenced. */
@@ -201,6 +202,18 @@ export const TOUCH = script(`${BEGIN}
 if not isThere(tonumber(ARGV[3]), ARGV[4]) then return 0 end
 if row[1] then redis.call('HSET', journal, 'last', text(last)) end
 return 1
+`);
+
+/** ARGV: …, the number and head that the journal has to end with, a snapshot. Keeps it: its signature, number and head come first. */
+export const KEEP_SNAPSHOT = script(`${BEGIN}
+if ARGV[3] == text(last) and ARGV[4] == head then redis.call('HSET', journal, 'snapshot', ARGV[5]) end
+`);
+
+/** Returns the snapshot, or nothing where it is not of what is stored. */
+export const SNAPSHOT = script(`${BEGIN}
+local kept = redis.call('HGET', journal, 'snapshot') or ''
+local after, known = string.match(kept, '^%S+ (%d+) (%S+) ')
+return after and isThere(tonumber(after), known) and kept
 `);
 
 /** KEYS: counter, reservation. ARGV: ms until forgotten. Returns 1, or 0 where nothing is set aside. */

@@ -19,8 +19,10 @@ import {
   type Signed,
   type Signer,
 } from "./entries.ts";
+import { dropsSnapshot } from "../snapshot.ts";
 import { artifactOf, countersOf, keysOf } from "./layout.ts";
 import * as scripts from "./scripts.ts";
+import { readSnapshot, signSnapshot } from "./snapshots.ts";
 
 type Verb<Name extends keyof Backend> = (
   store: Opened,
@@ -138,6 +140,7 @@ export const post: Verb<"post"> = async (store, key, draft) => {
       ...placeArgs(prepared),
       prepared?.elements[0] ?? "",
       prepared?.tail ?? "",
+      dropsSnapshot(draft) ? 1 : 0,
     ],
   });
   const [kind, seq, ...given] = reply;
@@ -155,9 +158,9 @@ export const lease: Verb<"lease"> = async (store, key, ttlMs) => {
   const token = randomBytes(12).toString("base64url");
   const reply = await run(store, scripts.LEASE, key, token, ttlMs);
   if (reply === null) return undefined;
-  const [attempts, now] = reply;
-  store.clock.saw(Number(now));
-  return { lease: { key, token, ttlMs }, attempts: Number(attempts), now: Number(now) };
+  const [attempts = 0, now = 0, last = 0] = reply.map(Number);
+  store.clock.saw(now);
+  return { lease: { key, token, ttlMs }, attempts, last, now };
 };
 
 export const renew: Verb<"renew"> = async (store, { key, token, ttlMs }) => {
@@ -276,6 +279,23 @@ export const flushReservation: Verb<"flushReservation"> = (store, reservation) =
   return store.flush(
     async (client) => (await evaluate(client, scripts.TOUCH_RESERVATION, keys, args)) === 1,
   );
+};
+
+export const keepSnapshot: Verb<"keepSnapshot"> = async (store, key, snapshot) => {
+  // 0.4 drops none.
+  if (store.form() !== "tuple") return;
+  const { last, head } = snapshot;
+  const signed = signSnapshot(store.signer, key, snapshot);
+  const args = [store.time(), key, String(last), head, signed];
+  await store.main.ask((client) => evaluate(client, scripts.KEEP_SNAPSHOT, keysOf(key), args));
+};
+
+export const getSnapshot: Verb<"getSnapshot"> = async ({ main, signer, time }, key) => {
+  const stored = await main.ask((client) => {
+    const inBytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+    return evaluate(inBytes, scripts.SNAPSHOT, keysOf(key), [time(), key]);
+  });
+  return Buffer.isBuffer(stored) ? readSnapshot(signer, key, stored) : undefined;
 };
 
 export const putArtifact: Verb<"putArtifact"> = async ({ main }, key, id, bytes) => {

@@ -56,6 +56,12 @@ const STEPS = [
   ALTER TABLE journal ADD COLUMN changed INTEGER;
   CREATE INDEX journal_place ON journal (${TRANSPORT}, ${PLACE});
 `,
+  `
+  CREATE TABLE snapshot (
+    journal INTEGER PRIMARY KEY, version TEXT NOT NULL, last INTEGER NOT NULL, head TEXT NOT NULL,
+    seal TEXT NOT NULL, bytes BLOB NOT NULL
+  ) STRICT;
+`,
 ];
 const SCHEMA_VERSION = STEPS.length;
 /** The last program that wrote each version. */

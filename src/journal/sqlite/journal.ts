@@ -8,6 +8,7 @@ import { areFacts, decodeChain, decodeRow } from "../entries.ts";
 import { type Journal, type JournalReader, type JournalSummary, PAGE } from "../journal.ts";
 import type { OpenOptions } from "../store.ts";
 import { createObserve, damageOf, type Observe, openDatabase, openOlder } from "./connection.ts";
+import { dropsSnapshot, sealOfSnapshot } from "../snapshot.ts";
 import { createFlush, type Sync } from "./flush.ts";
 import { type JournalRow, type Looks, prepareLooks, prepareReads } from "./statements.ts";
 import * as verbs from "./verbs.ts";
@@ -161,7 +162,7 @@ function lookBackend(
   file: verbs.ReadableFile,
   sql: Looks,
   observe: Observe,
-): Pick<Backend, "look" | "due" | "used"> {
+): Pick<Backend, "look" | "due" | "used" | "getSnapshot"> {
   const { now } = file;
   return {
     look: createLook(sql, (key) => verbs.lastOf(file, key)),
@@ -169,6 +170,7 @@ function lookBackend(
       const rows = await observe(() => sql.due.all(now(), host));
       for (const row of rows) yield row["key"] as JournalKey;
     },
+    getSnapshot: (key) => observe(() => verbs.getSnapshot(file, sql, key)),
     used: (counter) => observe(() => Number(sql.count.get(counter)?.["used"] ?? 0)),
   };
 }
@@ -194,10 +196,13 @@ function flushBackend(
 
 function writeBackend(
   writer: Writer,
-): Omit<Backend, keyof ReadBackend | "look" | "due" | "used" | Flushes> {
+): Omit<Backend, keyof ReadBackend | keyof ReturnType<typeof lookBackend> | Flushes> {
   return {
     async post(key, draft) {
-      const posted = await writer.ask("post", key, encodeDraft(draft, "tuple"), asksForWork(draft));
+      const posted = await writer.ask("post", key, encodeDraft(draft, "tuple"), {
+        asksForWork: asksForWork(draft),
+        dropsSnapshot: dropsSnapshot(draft),
+      });
       if ("known" in posted) return { entry: decodeRow(posted.known), duplicate: true };
       const [entry] = entriesOf([draft], posted);
       if (entry === undefined) throw new TypeError("nothing was written");
@@ -218,6 +223,8 @@ function writeBackend(
       const reply = await writer.ask("release", lease, known, dueAt, host);
       return "unseen" in reply ? { ...reply, unseen: reply.unseen.map(decodeRow) } : reply;
     },
+    keepSnapshot: (key, snapshot) =>
+      writer.ask("keepSnapshot", key, snapshot, sealOfSnapshot(key, snapshot)),
     beat: (host) => writer.ask("beat", host),
     putArtifact: (key, id, bytes) => writer.ask("putArtifact", key, id, bytes),
     setAside: (made, limit) => writer.ask("setAside", made, limit),

@@ -72,6 +72,10 @@ export function prepareLooks(db: DatabaseSync) {
     count: db.prepare("SELECT used FROM counter WHERE name = ?"),
     isSetAside: db.prepare("SELECT 1 AS found FROM reservation WHERE id = ?"),
     version: db.prepare("PRAGMA data_version"),
+    snapshot: db.prepare(
+      `SELECT version, snapshot.last, snapshot.head, seal, bytes FROM snapshot
+       JOIN journal ON journal.id = journal WHERE key = ?`,
+    ),
   };
 }
 
@@ -100,6 +104,12 @@ export function prepareWrites(db: DatabaseSync) {
       "INSERT INTO host (name, at) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET at = ?2",
     ),
     forgetHosts: db.prepare("DELETE FROM host WHERE at < ?"),
+    // Only of what the journal ends with: else words may have been taken away since.
+    keepSnapshot: db.prepare(
+      `INSERT OR REPLACE INTO snapshot (journal, version, last, head, seal, bytes)
+       SELECT id, ?2, last, head, ?5, ?6 FROM journal WHERE key = ?1 AND last = ?3 AND head = ?4`,
+    ),
+    dropSnapshot: db.prepare("DELETE FROM snapshot WHERE journal = ?"),
     putArtifact: db.prepare(
       "INSERT INTO artifact (journal, id, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
     ),

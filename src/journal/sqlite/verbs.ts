@@ -17,8 +17,9 @@ import {
   type SealedRow,
   sealOf,
 } from "../seal.ts";
+import { sealOfSnapshot, type Snapshot } from "../snapshot.ts";
 import type { Observe } from "./connection.ts";
-import type { JournalRow, Reads, Writes } from "./statements.ts";
+import type { JournalRow, Looks, Reads, Writes } from "./statements.ts";
 
 /**
  * The journal's verbs, each within a transaction of the caller's, on rows: who asks knows what stands in them. They load
@@ -181,7 +182,12 @@ function hold(
   sql.hold.run(held.token, held.dueAt, held.attempts, held.host ?? null, row.id);
 }
 
-function post(file: File, key: JournalKey, draft: EncodedDraft, asksForWork: boolean): Posted {
+function post(
+  file: File,
+  key: JournalKey,
+  draft: EncodedDraft,
+  { asksForWork, dropsSnapshot }: { asksForWork: boolean; dropsSnapshot: boolean },
+): Posted {
   const time = file.now();
   const row = openRow(file, key);
   const known = find(file, row, draft);
@@ -192,6 +198,7 @@ function post(file: File, key: JournalKey, draft: EncodedDraft, asksForWork: boo
     return { known };
   }
   const written = write(file, row, [draft]);
+  if (dropsSnapshot) file.sql.dropSnapshot.run(row.id);
   if (asksForWork) {
     const dueAt = row.token === null ? time : row.due_at;
     hold(file, row, { token: row.token, dueAt, attempts: 0 });
@@ -207,7 +214,7 @@ function lease(file: File, key: JournalKey, ttlMs: number): Granted | undefined 
   const token = randomBytes(12).toString("base64url");
   const attempts = row.attempts + 1;
   hold(file, row, { token, dueAt: now + ttlMs, attempts });
-  return { lease: { key, token, ttlMs }, attempts, now };
+  return { lease: { key, token, ttlMs }, attempts, last: row.last, now };
 }
 
 function renew(file: File, held: Lease): Renewed {
@@ -288,6 +295,25 @@ export function getArtifact(
   return part instanceof Uint8Array ? part : undefined;
 }
 
+function keepSnapshot({ sql }: File, key: JournalKey, snapshot: Snapshot, seal: string): void {
+  const { version, last, head, bytes } = snapshot;
+  sql.keepSnapshot.run(key, version, last, head, seal, bytes);
+}
+
+type SnapshotRow = Snapshot & { seal: string };
+
+/** Undefined also where it is not what was kept, or not of what is stored. */
+export function getSnapshot(
+  file: ReadableFile,
+  { snapshot }: Looks,
+  key: JournalKey,
+): Snapshot | undefined {
+  const row = snapshot.get(key) as SnapshotRow | undefined;
+  return row !== undefined && has(file, key, row) && row.seal === sealOfSnapshot(key, row)
+    ? row
+    : undefined;
+}
+
 /** False where that would be more than `limit`. */
 function setAside({ sql, now }: File, made: Reservation, limit: number): boolean {
   if (sql.setAside.run(made.counter, made.amount, limit, now()).changes === 0) return false;
@@ -320,6 +346,7 @@ export const VERBS = {
   append,
   release,
   beat,
+  keepSnapshot,
   putArtifact,
   setAside,
   settle,
