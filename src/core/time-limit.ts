@@ -41,7 +41,7 @@ export async function within<T>(
 
 /**
  * Waits for `work` for at most `ms`, and not once `outer` is aborted. The work is not told: it goes on, and its late end is dropped.
- * Without a signal of its own, which costs more than the work where the answer is at hand.
+ * An answer at hand takes no timer, which would cost more than the work.
  * @throws BotError TIMEOUT, ABORTED, and what `work` throws
  */
 export async function waitFor<T>(
@@ -51,19 +51,28 @@ export async function waitFor<T>(
 ): Promise<T> {
   if (outer.aborted) throw stopped();
   const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const given = work();
+  const answer = { isThere: false };
+  const come = () => void (answer.isThere = true);
+  given.then(come, come);
+  for (let tick = 0; tick < AT_HAND_TICKS && !answer.isThere; tick++) await Promise.resolve();
+  if (answer.isThere) return given;
   // What arrived while this process was busy still counts: it is read before.
   const giveUp = (why: BotError) => setImmediate(reject, why);
   const stop = () => giveUp(stopped());
   const timer = setTimeout(() => giveUp(tookLong(ms)), ms);
   outer.addEventListener("abort", stop, { once: true });
   try {
-    work().then(resolve, reject);
+    given.then(resolve, reject);
     return await promise;
   } finally {
     clearTimeout(timer);
     outer.removeEventListener("abort", stop);
   }
 }
+
+/** So many promises in a row, each at hand, resolve without a turn of the event loop. */
+const AT_HAND_TICKS = 8;
 
 const stopped = () => new BotError("ABORTED", "It was stopped.");
 const tookLong = (ms: number) => new BotError("TIMEOUT", `It took longer than ${ms / 1000} s.`);

@@ -1,4 +1,4 @@
-import { workKey } from "./work-keys.ts";
+import { type Busy, workKey } from "./work-keys.ts";
 import { type Action, editedArgs, isApproved, isOpen } from "./action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
@@ -18,7 +18,7 @@ export interface Scenery {
   /** The store's clock, ms since 1970. */
   readonly now: number;
   /** Work of this worker's in progress or put off, by step key, and calls whose tool it is running, as `call:<id>`. */
-  readonly busy: ReadonlySet<string>;
+  readonly busy: Busy;
   /** Shutting down: no tool is begun and no run, as in a parked thread. */
   readonly draining: boolean;
   /** Undefined: for whoever only looks, any machine may do anything. */

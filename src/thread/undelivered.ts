@@ -13,26 +13,27 @@ export type Undelivered =
 
 /** The oldest of it, so that a thread reads in order; what only changes comes last. */
 export function nextUndelivered(thread: Thread, view: string): Undelivered | undefined {
-  const found: { seq: number; undelivered: Undelivered }[] = [];
+  let oldest: { seq: number; undelivered: Undelivered } | undefined;
+  const found = (seq: number, undelivered: Undelivered) => {
+    if (oldest === undefined || seq < oldest.seq) oldest = { seq, undelivered };
+  };
   // Cards come up in the order of their actions, also when a later one is decided first.
   for (const action of thread.live) {
     const seq = owedSeq(action.shown.get(view), action.proposedAt, action.touched);
-    if (seq !== undefined) found.push({ seq, undelivered: { kind: "card", action } });
+    if (seq !== undefined) found(seq, { kind: "card", action });
   }
   for (const incident of thread.incidents.values()) {
     const seq = owedSeq(incident.shown.get(view), incident.openedAt, incident.state.seq);
-    if (seq !== undefined) found.push({ seq, undelivered: { kind: "incident", incident } });
+    if (seq !== undefined) found(seq, { kind: "incident", incident });
   }
   // Items are kept in order.
   for (const item of thread.outbox.values()) {
     if (!item.views.has(view)) continue;
-    found.push({ seq: item.seq, undelivered: { kind: "item", item } });
+    found(item.seq, { kind: "item", item });
     break;
   }
   const said = owedQuote(thread, view);
-  if (said !== undefined)
-    found.push({ seq: said.seq, undelivered: { kind: "quote", quote: said.quote } });
-  const [oldest] = found.toSorted((a, b) => a.seq - b.seq);
+  if (said !== undefined) found(said.seq, { kind: "quote", quote: said.quote });
   if (oldest !== undefined) return oldest.undelivered;
   const live = firstPast(thread, view);
   return live && { kind: "past", live };

@@ -18,20 +18,16 @@ const WARNING_MS = 10 * 60_000;
 
 /** Everything that waits for people and that nobody has decided yet. */
 export function waitingIn({ live, going }: Thread): Waiting[] {
-  const actions = [...live].flatMap((of): Waiting[] => {
-    const { expiresAt } = of.proposal;
-    return isWaiting(of) ? [timed(of, of.openedAt, expiresAt)] : [];
-  });
-  const questions = [...going].flatMap((run) =>
-    run.stopped
-      ? []
-      : [...run.open.values()].flatMap((of): Waiting[] =>
-          of.asked === undefined || of.reply !== undefined
-            ? []
-            : [timed(of, of.asked.at, questionExpiry(of.asked))],
-        ),
-  );
-  return [...actions, ...questions];
+  const found: Waiting[] = [];
+  for (const of of live)
+    if (isWaiting(of)) found.push(timed(of, of.openedAt, of.proposal.expiresAt));
+  for (const run of going) {
+    for (const of of run.stopped ? [] : run.open.values()) {
+      if (of.asked !== undefined && of.reply === undefined)
+        found.push(timed(of, of.asked.at, questionExpiry(of.asked)));
+    }
+  }
+  return found;
 }
 
 /** Nobody has decided it. */

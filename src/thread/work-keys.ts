@@ -26,6 +26,14 @@ export const workKey = {
 
 const CALL = workKey.call("");
 
-export function callsIn(busy: ReadonlySet<string>): number {
-  return [...busy].filter((key) => key.startsWith(CALL)).length;
+/** Such names: a set's, or a map's keys. */
+export interface Busy {
+  has(key: string): boolean;
+  keys(): Iterable<string>;
+}
+
+export function callsIn(busy: Busy): number {
+  let calls = 0;
+  for (const key of busy.keys()) if (key.startsWith(CALL)) calls += 1;
+  return calls;
 }

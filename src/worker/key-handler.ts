@@ -26,7 +26,7 @@ interface Moment {
   /** The store's clock, ms since 1970. */
   readonly now: number;
   /** Work in progress or put off, by its key. */
-  readonly busy: ReadonlySet<string>;
+  readonly busy: { has(key: string): boolean; keys(): Iterable<string> };
   /** Shutting down: what is begun now would be cut. */
   readonly draining: boolean;
 }

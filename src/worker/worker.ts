@@ -176,7 +176,7 @@ function nextStep(ctx: JournalContext): { do: string } | Wait {
   for (const [key, until] of deferred) if (until <= now) deferred.delete(key);
   // Nothing can be decided past a newer program's entry; only wait for work in progress.
   if (state.newer !== undefined) return { do: "wait", until: undefined };
-  const busy = new Set([...ctx.busy.keys(), ...deferred.keys()]);
+  const busy = deferred.size === 0 ? ctx.busy : new Set([...ctx.busy.keys(), ...deferred.keys()]);
   const step = handler.next(ctx, { now, busy, draining });
   if (!isWait(step) || deferred.size === 0) return step;
   return { ...step, until: Math.min(step.until ?? Infinity, ...deferred.values()) };

@@ -5,13 +5,13 @@ import {
   isAlone,
   type ThreadPeople,
 } from "../../approvals/eligibility.ts";
-import { type Action, editedArgs, titleOf } from "../../thread/action.ts";
-import { type Ask, type Decision, plainAsk } from "../../approvals/policy.ts";
+import { type Action, editedArgs } from "../../thread/action.ts";
+import { type Ask, plainAsk } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText, shownBytes } from "../../security/sanitize.ts";
 import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
-import type { Entry, JsonObject, Preview } from "../../core/entry.ts";
+import type { Entry, JsonObject } from "../../core/entry.ts";
 import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
@@ -24,10 +24,11 @@ import type { ThreadContext } from "./parts.ts";
 import { peopleAround, placeNameIn, saidAt } from "./places.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
-import { type Frozen, frozenFor } from "./permission/frozen.ts";
+import { frozenFor } from "./permission/frozen.ts";
 import { coveringGrant, termsOf } from "./permission/granting.ts";
 import { glassRule, mayRun, permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
+import { askedBy, because, stillBecause, undoing, waiting } from "./preview-heads.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { voicesIn } from "./permission/requesters.ts";
 
@@ -194,55 +195,6 @@ const ANYONE: VotingRule = { approvers: { kind: "anyone" }, quorum: 1, barred: [
 
 const HELD_QUESTION =
   "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
-
-/** A preview that begins with what is taken back. */
-function undoing(preview: Preview, undone: string | undefined, { undoes }: Call): Preview {
-  if (undone === undefined) return preview;
-  const tool = undoes === undefined ? "" : ` (${titleOf(undoes.proposal)})`;
-  const { title } = preview;
-  return {
-    ...preview,
-    ...(title !== undefined && { title: `Undo ${undone}: ${title}` }),
-    lines: [{ label: "Undo of", value: undone + tool }, ...preview.lines],
-  };
-}
-
-/** A preview that begins with the freeze that the call will have to wait for. */
-function waiting(preview: Preview, frozen: Frozen | undefined): Preview {
-  if (frozen === undefined) return preview;
-  return { ...preview, lines: [{ label: "Frozen", value: frozen.text }, ...preview.lines] };
-}
-
-/** A preview that begins with why people are asked, where the rules alone would not. */
-function because(preview: Preview, { why }: Ask, encode: (text: string) => string): Preview {
-  if (why === undefined) return preview;
-  return { ...preview, lines: [{ label: ASKED_BECAUSE, value: encode(why) }, ...preview.lines] };
-}
-
-/** A preview that begins with the agent that asks: in its thread nobody sees it write. */
-function askedBy(preview: Preview, { thread, parts }: ThreadContext, { run }: Call): Preview {
-  const asker = thread.runs.get(run)?.authors.find(({ account }) => isAgent(account));
-  if (asker === undefined) return preview;
-  const value = parts.encoder.encode(exactText(`${asker.name} (${asker.account})`));
-  return { ...preview, lines: [{ label: ASKED_BY, value }, ...preview.lines] };
-}
-
-/** An edit's preview; where nothing new is why people are asked, it is what was. */
-function stillBecause(
-  preview: Preview,
-  decision: Decision,
-  previous: Preview,
-  encode: (text: string) => string,
-): Preview {
-  if (decision.kind === "ask" && decision.why !== undefined) {
-    return because(preview, decision, encode);
-  }
-  const said = previous.lines.filter(({ label }) => label === ASKED_BECAUSE);
-  return { ...preview, lines: [...said, ...preview.lines] };
-}
-
-const ASKED_BECAUSE = "Asked because";
-const ASKED_BY = "Asked by";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 export async function placeNameOf(
