@@ -94,7 +94,7 @@ export interface Stoppable {
  * One append-only journal per key. Every verb is one transaction. When it returns its work is kept by the process: the death of
  * this one loses nothing. What the machine's death and a failover lose ends with the last `flush`: what was written since, in
  * whatever journal, goes from the newest back, and nothing stays without all that was written before it. Times are the store's clock.
- * All verbs throw BotError STORE_UNAVAILABLE when the store does not answer within 2 s (nothing was written, or the same
+ * All verbs throw BotError STORE_UNAVAILABLE when the store has said nothing for 2 s (nothing was written, or the same
  * call may be repeated), STORE_FULL when the disk refuses, ENTRY_INVALID when a stored entry does not fit its kind, and
  * JOURNAL_ALTERED where the seal shows that one is not what was written.
  */

@@ -1,11 +1,13 @@
 import { createServer, connect, type Socket } from "node:net";
 import type { RedisAddress } from "../../src/journal/redis/address.ts";
 
-/** A way to a server's unix socket that can be cut in the middle of a reply, or swallow what goes through it. */
+/** A way to a server's unix socket that can be cut in the middle of a reply, hold replies up, or swallow what goes through it. */
 export interface CuttingProxy {
   readonly address: RedisAddress;
   /** Lets this many more bytes of replies through and then resets every connection, once. */
   cutAfter(bytes: number): void;
+  /** From now on replies take so many ms longer. */
+  delay(ms: number): void;
   /** Connections of before stay open and carry nothing any more, as behind a firewall that has forgotten them. */
   swallow(): void;
   /** Leads to this server from the next connection on; those of before stay where they are. */
@@ -20,6 +22,7 @@ export async function createCuttingProxy(first: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   let left = Infinity;
   let cuts = 0;
+  let delayMs = 0;
   const server = createServer((client) => {
     const upstream = connect(path);
     for (const socket of [client, upstream]) {
@@ -36,7 +39,8 @@ export async function createCuttingProxy(first: string): Promise<CuttingProxy> {
     upstream.on("data", (data) => {
       if (data.length <= left) {
         left -= data.length;
-        client.write(data);
+        if (delayMs === 0) client.write(data);
+        else setTimeout(() => client.write(data), delayMs);
         return;
       }
       client.write(data.subarray(0, left));
@@ -57,6 +61,9 @@ export async function createCuttingProxy(first: string): Promise<CuttingProxy> {
     },
     cutAfter(bytes) {
       left = bytes;
+    },
+    delay(ms) {
+      delayMs = ms;
     },
     swallow() {
       for (const socket of sockets) socket.unpipe().removeAllListeners("data").resume();

@@ -143,7 +143,7 @@ describe("a connection that is cut", () => {
   });
 });
 
-// Both wait for 2 s and more: at the same time.
+// All wait for 2 s and more: at the same time.
 describe("a connection", () => {
   test.concurrent("to a server that no longer answers costs 2 s and no more, and blocks nothing else", async () => {
     const server = await serve();
@@ -181,6 +181,20 @@ describe("a connection", () => {
     ]);
     expect(posted).toMatchObject({ entry: { seq: 2 } });
     expect(leased).toMatchObject({ attempts: 1 });
+  });
+
+  test.concurrent("on which answers come, only late, is kept, and what waits its turn for longer than 2 s is done", async () => {
+    const server = await serve();
+    const proxy = await createCuttingProxy(server.path);
+    ends.push(() => proxy.close());
+    const journal = await open(proxy.address);
+    proxy.delay(100);
+    const began = performance.now();
+    const asked = Array.from({ length: 8 }, (_, i) => journal.post(KEY, message(`m${i}`)));
+    const posted = await Promise.all(asked);
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+    expect(posted.map(({ entry }) => entry.seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(server.cli("CLIENT", "LIST").match(/name=watchkeeper/g)).toHaveLength(2);
   });
 });
 

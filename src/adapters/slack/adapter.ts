@@ -81,7 +81,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       workspaces = found;
       try {
         const quietly = createQuietLog(log);
-        const enter = createEntrance({ ...found, log, quietly });
+        const enter = createEntrance({ ...found, quietly });
         await source.start((event) => receive(() => enter(event)), found.readAgain);
         checkApp(source.app(), own?.app());
         await found.begin();

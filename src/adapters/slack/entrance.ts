@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { withoutNulls } from "../shared/payload.ts";
@@ -55,7 +54,6 @@ export interface EntranceParts {
   find(teams: readonly string[]): Promise<Entered | undefined>;
   /** Of a channel that workspaces share, the one whose it is to take this. */
   sharing(said: SharedEvent): Promise<Entered | undefined>;
-  log: Logger;
   quietly: QuietLog;
 }
 
@@ -64,7 +62,7 @@ export interface EntranceParts {
  * unknown form is acknowledged, so that Slack does not send it again, and logged; it goes no further.
  */
 export function createEntrance(parts: EntranceParts): Take {
-  const { log, quietly } = parts;
+  const { quietly } = parts;
 
   return async (raw) => {
     const body = withoutNulls(raw);
@@ -88,7 +86,7 @@ export function createEntrance(parts: EntranceParts): Take {
       return await route(read, body, { ...taker, quietly });
     } catch (error) {
       if (isBotError(error)) {
-        log.warn({ err: error, what }, "it could not be taken and is not acknowledged");
+        quietly("it could not be taken and is not acknowledged", what, error);
         throw error;
       }
       // It could not be read the second time either.

@@ -6,14 +6,14 @@ import {
   createClient,
   TimeoutError,
 } from "redis";
-import { atMost } from "../../core/time-limit.ts";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
 import { createReconnects, LONGEST_RECONNECT_MS, redisOptions } from "./clients.ts";
+import { createHearing } from "./hearing.ts";
 import type { Script } from "./scripts.ts";
 
-/** How long Redis may take to answer before STORE_UNAVAILABLE, as the port promises. */
-export const ANSWER_MS = 2_000;
+/** How long Redis may say nothing before STORE_UNAVAILABLE, as the port promises. */
+const ANSWER_MS = 2_000;
 /** A connection on which nothing moves for this long is given up; a ping moves something well before. */
 const SILENT_MS = 10_000;
 const PING_MS = 3_000;
@@ -64,32 +64,25 @@ export async function connect(
   let closed = false;
   /** What is known of why there is no connection. */
   let trouble = "";
+  const hearing = createHearing(ANSWER_MS);
   let client = start();
-  /** When the client last answered anything. */
-  let heardAt = performance.now();
 
   function start(): RedisClient {
-    const made = create(address, () => opened);
+    const made = hearing.listenTo(create(address, () => opened));
     // What is wrong with the store its verbs say.
     made.on("error", (error: unknown) => {
       trouble = `: ${messageOf(error)}`;
     });
-    return made.on("ready", () => {
+    made.on("ready", () => {
       trouble = "";
       unfit = undefined;
+      hearing.heard();
       if (!opened) return;
       examined = examine(made).catch((error: unknown) => {
         unfit = error instanceof Error ? error : new Error(messageOf(error));
       });
     });
-  }
-
-  /**
-   * A server that took a request and never answered may be beyond a dead network: that is noticed only by a new connection.
-   * One that answers others is only slow; cutting it off would fail all that it is about to answer.
-   */
-  function replaceSilent(silent: RedisClient): void {
-    if (performance.now() - heardAt >= ANSWER_MS) replace(silent);
+    return made;
   }
 
   function replace(old: RedisClient): void {
@@ -102,40 +95,36 @@ export async function connect(
   }
 
   /**
-   * Does `work` within 2 s. While there is no connection it is tried again until then: nothing was sent. Once something
-   * was, it is up to the caller to repeat it.
+   * Does `work`, for which the server must not be silent for 2 s. While there is no connection it is tried again until then:
+   * nothing was sent. Once something was, it is up to the caller to repeat it.
    * @throws BotError STORE_UNAVAILABLE, STORE_FULL, STORE_CORRUPT
    */
   async function ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
     for (const until = performance.now() + ANSWER_MS; ;) {
       const asked = client;
       try {
-        const reply = await answerWithin(
-          Math.max(0, until - performance.now()),
+        return await hearing.wait(
+          until - performance.now(),
           examined.then(() => {
             if (unfit !== undefined) throw unfit;
             return work(asked);
           }),
         );
-        heardAt = performance.now();
-        return reply;
       } catch (error) {
         const left = until - performance.now();
         const isUnfit = error === unfit;
-        if (isUnfit || isWrongServer(error)) replace(asked);
+        // One that took a request and says nothing may be beyond a dead network, which only a new connection shows.
+        if (isUnfit || isWrongServer(error) || error instanceof TimeoutError) replace(asked);
         // Nothing was sent.
         const isEarly = error instanceof ClientOfflineError || isUnfit;
-        if (!isEarly || closed || left <= 0) {
-          if (error instanceof TimeoutError) replaceSilent(asked);
-          throw translate(error, name, trouble);
-        }
+        if (!isEarly || closed || left <= 0) throw translate(error, name, trouble);
         await sleep(Math.min(left, 10 + Math.random() * 40));
       }
     }
   }
 
   try {
-    await answerWithin(ANSWER_MS, client.connect());
+    await hearing.wait(ANSWER_MS, client.connect());
     opened = true;
     return {
       ask,
@@ -166,12 +155,6 @@ export async function evaluate(
     if (!messageOf(error).startsWith("NOSCRIPT")) throw error;
     return client.eval(text, options);
   }
-}
-
-function answerWithin<T>(ms: number, work: Promise<T>): Promise<T> {
-  return atMost(ms, work, () => {
-    throw new TimeoutError();
-  });
 }
 
 /** It was a primary when it was connected to, and is not now; a new connection may lead to the one that is. */
