@@ -25,6 +25,8 @@ export type KeptTurn =
 
 export interface TranscriptRun {
   talks: boolean;
+  /** Accounts whose lines its last request told as instructions, at first who asked; undefined: everybody's. */
+  instructs: readonly string[] | undefined;
   /** The one that it began with. */
   model: string;
   answers: readonly string[];

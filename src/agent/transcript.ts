@@ -14,7 +14,7 @@ import {
 } from "./transcript-turns.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
-import { usesOf } from "../thread/model-run.ts";
+import { instructsOf, usesOf } from "../thread/model-run.ts";
 import { refOf, tellFinished, outputNote } from "./transcript-results.ts";
 
 export interface Telling {
@@ -143,6 +143,7 @@ const TOLD: Told = {
     const { run, talk, answers, calls, undoes, principals, app, reads } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
+      instructs: principals,
       model: talk?.model ?? "",
       answers,
       undoes,
@@ -250,7 +251,8 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   if (run === undefined) return; // it came after its run's end: nobody will carry out what it asks for
   const side = whole.sides.get(entry.run);
   const transcript = side?.transcript ?? whole;
-  const telling = tellingOf(entry);
+  const telling = tellingOf(whole, entry);
+  run.instructs = telling.instructs;
   const isHeld = ({ seq, id }: Item) =>
     seq <= entry.seen && telling.elsewhere?.includes(id) !== true;
   if (side !== undefined) {
@@ -277,14 +279,10 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   transcript.open = uses.map(({ call, id }) => ({ call, id, result: undefined }));
 }
 
-/** How the request of this turn told what people said. */
-export function tellingOf({
-  instructs,
-  step,
-  brief = false,
-  elsewhere = [],
-  joined = [],
-}: Entry<"assistant">): Telling {
+/** How the request of this turn told what people said; the transcript is as it was before the turn. */
+export function tellingOf({ runs }: Transcript, entry: Entry<"assistant">): Telling {
+  const { run, step, brief = false, elsewhere = [], joined = [] } = entry;
+  const instructs = instructsOf(entry, { instructs: runs.get(run)?.instructs });
   return { instructs, first: step === 1, brief, elsewhere, joined };
 }
 

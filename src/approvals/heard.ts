@@ -59,7 +59,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
       heard.calls.set(entry.call, entry.tool);
       return;
     case "tool_finished": {
-      const tool = heard.calls.get(entry.call);
+      const tool = entry.tool ?? heard.calls.get(entry.call);
       heard.calls.delete(entry.call);
       if (tool !== undefined && !heard.results.has(tool)) heard.results.set(tool, seq);
       if ((entry.files ?? []).length > 0) heard.files ??= seq;

@@ -107,7 +107,10 @@ export const appends = {
     step: count,
     /** The last entry that was folded when the request was made; what came later it has not seen. */
     seen: count,
-    /** Accounts whose lines the request told as instructions; everybody else's it told as quoted. */
+    /**
+     * Accounts whose lines the request told as instructions; everybody else's it told as quoted. Versions before this one
+     * told everybody's as instructions, and have neither this nor `again`.
+     */
     instructs: z.array(z.string()).optional(),
     /** Messages that a side run answers: the request held none of them. */
     elsewhere: z.array(z.string()).optional(),
@@ -123,6 +126,8 @@ export const appends = {
     /** The first half of a SHA-256, hexadecimal, over the request, files by their ids: `replay` shows it again. */
     request: hash,
     ms: count,
+    /** `instructs` is as in the run's turn before; in its first one, the run's principals. */
+    again: z.literal(true).optional(),
   }),
   /** A word of the program's own to the model, such as why its answer did not pass. */
   gate: z.strictObject({
@@ -253,6 +258,11 @@ export const appends = {
     answers: z.string().optional(),
     /** Concluded by a later worker: what the tool's verifier saw. */
     recovered: z.boolean().optional(),
+    /** The tool of a read that nobody approved and that was short: it has no `tool_started`, and this says what that would. */
+    tool: z.string().optional(),
+    host: z.string().optional(),
+    args: z.record(z.string(), json).optional(),
+    doing: z.string().optional(),
   }),
   /** The grant that the action's approval gave ends before its time. */
   grant_revoked: z.strictObject({

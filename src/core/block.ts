@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { json } from "./tuple.ts";
+import { json, jsonText } from "./tuple.ts";
 
 /**
  * The blocks that a model's turn consists of, as the journal keeps them. Each wire's own shapes stay in its file under
@@ -16,7 +16,7 @@ export const assistantBlock = z.discriminatedUnion("kind", [
     id: z.string(),
     name: z.string(),
     /** The arguments as the model wrote them: JSON, unless it was cut off or is wrong. */
-    input: z.string(),
+    input: jsonText,
     wire,
   }),
   /** Reasoning in the provider's own form. Sent back unchanged to the model that wrote it, never shown or logged. */

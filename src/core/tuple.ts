@@ -11,6 +11,8 @@ import * as z from "zod";
 /** A SHA-256 in hexadecimal, whole or its first half; any other text fits too. */
 export const hash = z.string();
 export const json = z.json();
+/** JSON as somebody wrote it; any other text fits too. */
+export const jsonText = z.string();
 
 /** `named`: a name that the value may repeat parts of; it is known again when it is read. */
 export interface Tuples {
@@ -98,6 +100,27 @@ const hashed: Codec = {
   },
 };
 
+/** Longer text stays text: what it nests is never too deep for the stack then. */
+const MAX_WRITTEN = 2_000;
+
+/** An object or a list as itself, where it says the same to the letter: quotes are escaped once. */
+const written: Codec = {
+  pack(value) {
+    if (typeof value !== "string") return misfit();
+    if (value.length > MAX_WRITTEN || !/^[{[]/.test(value)) return value;
+    try {
+      const told: unknown = JSON.parse(value);
+      return JSON.stringify(told) === value ? told : value;
+    } catch {
+      return value;
+    }
+  },
+  unpack(packed) {
+    if (typeof packed === "string") return packed;
+    return typeof packed === "object" && packed !== null ? JSON.stringify(packed) : misfit();
+  },
+};
+
 /** The longest part of a name that is told by its place, and one more. */
 const PART = 64;
 
@@ -121,7 +144,8 @@ const repeating: Codec = {
 
 /** Whether it takes any text, and says nothing of what kind. */
 function isPlain(schema: unknown): boolean {
-  return schema instanceof z.ZodString && schema !== hash && (schema.def.checks ?? []).length === 0;
+  if (!(schema instanceof z.ZodString) || schema === hash || schema === jsonText) return false;
+  return (schema.def.checks ?? []).length === 0;
 }
 
 function isCount(schema: unknown): boolean {
@@ -133,6 +157,7 @@ function isCount(schema: unknown): boolean {
 function codecOf(schema: unknown): Codec {
   if (schema === hash) return hashed;
   if (schema === json) return anything;
+  if (schema === jsonText) return written;
   if (isPlain(schema)) return text;
   if (isCount(schema)) return count;
   if (schema instanceof z.ZodString || schema instanceof z.ZodNumber) {

@@ -118,25 +118,32 @@ function startedDraft(
 
 /** Nobody had to approve it. */
 function allowedDraft(call: Call, prepared: PreparedCall): Draft<"tool_started"> {
-  const { tool, effect, args, host, digest, doing } = prepared;
-  const isSame = JSON.stringify(args) === JSON.stringify(call.args);
-  const more = { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
+  const { tool, effect, host, digest } = prepared;
   const what = { tool, effect, host, ...(effect !== "read" && { digest }) };
-  return startedDraft(call, what, more);
+  return startedDraft(call, what, saidOf(call, prepared));
 }
 
-/** An allowed read, whose start is written with its end, or alone while it goes on. `result`: undefined until it ends. */
+/** Its words, and the arguments where they are not those asked for. */
+function saidOf(call: Call, { args, doing }: PreparedCall) {
+  const isSame = JSON.stringify(args) === JSON.stringify(call.args);
+  return { ...(!isSame && { args }), ...(doing !== undefined && { doing }) };
+}
+
+/** An allowed read, whose end says its start too, unless that was written while it went on. `result`: undefined until it ends. */
 export function readDrafts(
   call: Call,
   prepared: PreparedCall,
   result: ToolResult | undefined,
 ): Draft<AppendKind>[] | undefined {
   if (call.finished !== undefined) return undefined;
-  const begun = call.started === undefined ? [allowedDraft(call, prepared)] : [];
-  if (result === undefined) return begun.length === 0 ? undefined : begun;
-  const ended = finishedDrafts(call, result);
-  // That it was cut or refused is a decision, and facts never share an append with one.
-  return ended.every(isFact) ? [...begun, ...ended] : ended;
+  const hasBegun = call.started !== undefined;
+  if (result === undefined) return hasBegun ? undefined : [allowedDraft(call, prepared)];
+  const [ended, ...more] = finishedDrafts(call, result);
+  // That it was cut or refused says nothing of whether it began.
+  if (hasBegun || !isFact(ended)) return [ended, ...more];
+  const { tool, host } = prepared;
+  const where = host === undefined ? {} : { host };
+  return [{ ...ended, tool, ...where, ...saidOf(call, prepared) }, ...more];
 }
 
 export interface Rechecked {
@@ -189,7 +196,7 @@ export function finishedDrafts(
     marks,
     view,
   }: ToolResult,
-): Draft<AppendKind>[] {
+): [Draft<"tool_finished">, ...Draft<AppendKind>[]] {
   const finished = {
     ...finishedDraft(call, outcome, text),
     ms,

@@ -11,7 +11,7 @@ import {
   closeQuestion,
   place,
 } from "./fold-messages.ts";
-import { applyAssistant, applyResult, ModelRun } from "./model-run.ts";
+import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
 import {
@@ -21,6 +21,7 @@ import {
   type Offered,
   refOf,
   type Run,
+  type Start,
   talkingRuns,
   type Thread,
 } from "./state.ts";
@@ -66,15 +67,23 @@ export function findCall(thread: Thread, call: string): Call | undefined {
 export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void {
   const call = findCall(thread, entry.call);
   if (call === undefined) return;
-  call.started = entry;
-  thread.host = entry.host ?? thread.host;
-  thread.counts.calls += 1;
+  begin(thread, call, entry);
   const { action } = call;
   if (action === undefined) return;
   action.started = true;
   applyGrant(thread, call, action, entry);
   rejoinFirst(thread);
   touch(thread, action, entry);
+}
+
+function begin(thread: Thread, call: Call, started: Start): void {
+  call.started = started;
+  thread.host = started.host ?? thread.host;
+  thread.counts.calls += 1;
+}
+
+function startIn({ seq, at, host, args, doing }: Entry<"tool_finished">): Start {
+  return { seq, at, effect: "read", host, args, doing };
 }
 
 /** What these return stands in a file of the operator's. */
@@ -85,6 +94,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   if (call === undefined) return;
   const { outcome, ms = 0 } = entry;
   const run = thread.runs.get(call.run);
+  if (entry.tool !== undefined && call.started === undefined) begin(thread, call, startIn(entry));
   call.finished = entry;
   thread.counts.toolMs += ms;
   run?.open.delete(call.call);
@@ -237,7 +247,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     started,
     calls: new Map(),
     open: new Map(),
-    modelRun: started.talk && new ModelRun(started.talk, thread.evidence, told),
+    modelRun: started.talk && new ModelRun(started.talk, started.principals, thread.evidence, told),
     above: undefined,
     messages,
     progressMessages: new Map(),
@@ -306,13 +316,14 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
 }
 
 /** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */
-function instructBy({ principals }: Run, { unseen }: ModelRun, entry: Entry<"assistant">): void {
-  const { instructs, seen } = entry;
-  if (instructs !== undefined) principals.clear();
-  const told = unseen.flatMap(({ seq, actor, app }) =>
+function instructBy({ principals }: Run, modelRun: ModelRun, entry: Entry<"assistant">): void {
+  const { seen } = entry;
+  modelRun.instructs = instructsOf(entry, modelRun);
+  if (modelRun.instructs !== undefined) principals.clear();
+  const told = modelRun.unseen.flatMap(({ seq, actor, app }) =>
     seq <= seen && app !== true ? [actor.account] : [],
   );
-  for (const account of instructs ?? told) principals.add(account);
+  for (const account of modelRun.instructs ?? told) principals.add(account);
 }
 
 /** Failures whose cause may stand in the thread, where every later request would meet it again. */

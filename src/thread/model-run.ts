@@ -46,6 +46,8 @@ export class ModelRun {
   /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
   workMs = 0;
   last: Entry<"assistant"> | undefined;
+  /** Accounts whose lines its last request told as instructions, at first who asked; undefined: everybody's. */
+  instructs: readonly string[] | undefined;
   turn: readonly ToolUse[] = [];
   /** What the thread's calls that were made came to, by number. */
   readonly evidence: ReadonlyMap<number, CallEffect>;
@@ -69,10 +71,12 @@ export class ModelRun {
   /** `evidence` is the thread's and grows with it; `told`: what the run began with. */
   constructor(
     terms: ModelRun["terms"],
+    instructs: readonly string[],
     evidence: ModelRun["evidence"],
     told: Entry<"message">[] = [],
   ) {
     this.terms = terms;
+    this.instructs = instructs;
     this.evidence = evidence;
     this.told = told;
   }
@@ -93,6 +97,14 @@ interface Loop {
 const SAME_IN_A_ROW = 3;
 const STALE_CALLS = 5;
 const REMEMBERED_CALLS = 8;
+
+/** Whom the request of a turn told as instructing; `before`: whom the one before it did. */
+export function instructsOf(
+  { again, instructs }: Pick<Entry<"assistant">, "again" | "instructs">,
+  before: { readonly instructs: readonly string[] | undefined },
+): readonly string[] | undefined {
+  return again === true ? before.instructs : instructs;
+}
 
 /** Takes in a model's turn; its calls are in `turn` then. `before`: how many calls the thread's models made earlier. */
 export function applyAssistant(

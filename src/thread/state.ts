@@ -5,6 +5,12 @@ import { Digest } from "./digest.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
+/** How a call began, as its own entry or that of its end says. */
+export type Start = Pick<
+  Entry<"tool_started">,
+  "seq" | "at" | "effect" | "digest" | "host" | "args" | "doing"
+>;
+
 export interface Call {
   readonly run: string;
   readonly call: string;
@@ -26,7 +32,7 @@ export interface Call {
   action: Action | undefined;
   /** What it takes back: an action that is done. Undefined also where that was forgotten. */
   undoes: Action | undefined;
-  started: Entry<"tool_started"> | undefined;
+  started: Start | undefined;
   finished: Entry<"tool_finished"> | undefined;
   /** What a worker that had lost its lease said of the outcome. */
   word: Entry<"signal"> | undefined;

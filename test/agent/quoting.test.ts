@@ -160,6 +160,19 @@ function checkLabels(words: readonly string[], instructs: readonly string[]): vo
   }
 }
 
+/** Whom a turn's request told as instructing, which is not written where it is as before. */
+function instructsOf(entries: readonly Entry[], turn: Entry<"assistant">): readonly string[] {
+  const { run, seq, again, instructs = [] } = turn;
+  if (again !== true) return instructs;
+  const turns = ofKind(entries, "assistant").filter((each) => each.run === run && each.seq < seq);
+  const last = turns.findLast((each) => each.again !== true);
+  return (
+    last?.instructs ??
+    ofKind(entries, "run_started").find((each) => each.run === run)?.principals ??
+    []
+  );
+}
+
 test("100 threads of several authors: only principals instruct, the least of them holds, none of those who spoke approves", async () => {
   const turn = fc.record({
     by: fc.constantFrom(...PEOPLE),
@@ -198,13 +211,14 @@ test("100 threads of several authors: only principals instruct, the least of the
       }
       const entries: Entry[] = await scene.entries();
       const asked = ofKind(entries, "assistant");
-      for (const [i, { instructs = [] }] of asked.entries()) {
-        checkLabels(wordsIn(scene.model.requests[i]), instructs);
+      for (const [i, answer] of asked.entries()) {
+        checkLabels(wordsIn(scene.model.requests[i]), instructsOf(entries, answer));
       }
-      for (const started of ofKind(entries, "tool_started")) {
-        const said = asked.findLast(({ run, seq }) => run === started.run && seq < started.seq);
-        const isByMembers = said?.instructs?.every(isMember) === true;
-        expect(isByMembers || started.tool === "records").toBe(true);
+      const begun = [...ofKind(entries, "tool_started"), ...ofKind(entries, "tool_finished")];
+      for (const { tool, run, seq } of begun) {
+        if (tool === undefined || tool === "records") continue;
+        const said = asked.findLast((each) => each.run === run && each.seq < seq);
+        expect(said && instructsOf(entries, said).every(isMember)).toBe(true);
       }
       for (const { action, run, seq } of ofKind(entries, "action_proposed")) {
         const { seen = 0 } = asked.findLast((each) => each.run === run && each.seq < seq) ?? {};

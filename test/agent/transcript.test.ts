@@ -201,7 +201,8 @@ describe("the requests of a run", () => {
       if (talk === undefined || terms === undefined) throw new Error("no run");
       const transcript = new Transcript();
       for (const entry of until) foldTranscript(transcript, entry);
-      const { hash } = requestOf(transcript, { run, modelRun: talk }, terms, tellingOf(turn));
+      const telling = tellingOf(transcript, turn);
+      const { hash } = requestOf(transcript, { run, modelRun: talk }, terms, telling);
       expect(hash.slice(0, 32)).toBe(request);
     }
   });

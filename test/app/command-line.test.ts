@@ -249,17 +249,18 @@ describe("looking at what happened", () => {
       program.run(["audit", "--since", "yesterday"]),
     ]);
     expect(known.code).toBe(0);
-    expect(lines(known.out).map((line) => line.trim().split(/\s+/)[2])).toEqual([
+    // A check that took longer than a moment is told as begun, too.
+    const told = (out: string) => lines(out).filter((line) => !line.includes("tool_started"));
+    expect(told(known.out).map((line) => line.trim().split(/\s+/)[2])).toEqual([
       undefined,
       "command",
       "run_started",
-      "tool_started",
       "tool_finished",
       "run_ended",
       "delivered",
     ]);
     expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("No thread") });
-    expect(lines(since.out)).toHaveLength(4);
+    expect(told(since.out)).toHaveLength(3);
     expect(mistaken.code).toBe(2);
   });
 

@@ -72,3 +72,11 @@ test("of what is over nothing is kept but who wrote, which places, and which too
   expect(heard.calls.size).toBe(0);
   expect([...heard.results]).toEqual([["log", 2]]);
 });
+
+test("a read without a start of its own has its result all the same", () => {
+  const heard = nothingHeard();
+  const call = { run: "r1", call: "r1.t1", tool: "log" };
+  const at = { seq: 1, at: 1, id: "f" };
+  noteHeard(heard, { ...at, kind: "tool_finished", ...call, outcome: "ok", text: "" });
+  expect([...heard.results]).toEqual([["log", 1]]);
+});

@@ -200,7 +200,7 @@ function checkCallsAsked(evidence: Evidence, calls: CallEvidence[]): string[] {
   return written.flatMap((entry) => {
     const call = calls.find((each) => each.call === entry.call);
     if (call !== undefined && entry.seq > call.request.seq) {
-      const isNamed = !("tool" in entry) || entry.tool === call.tool;
+      const isNamed = entry.tool === undefined || entry.tool === call.tool;
       return isNamed ? [] : [`${entry.id} is of ${entry.tool}, and ${call.tool} was asked for`];
     }
     return [`${entry.id} is of a call that was not asked for`];

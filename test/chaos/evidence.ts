@@ -64,6 +64,16 @@ export function entriesOf<K extends Kind>(
   return entries.flatMap((entry) => (isOfKind(entry, kind) ? [entry] : []));
 }
 
+/** How calls began; of a short read its end says so. */
+function startsIn({ entries }: Evidence): Entry<"tool_started">[] {
+  return entries.flatMap((entry): Entry<"tool_started">[] => {
+    if (entry.kind === "tool_started") return [entry];
+    if (entry.kind !== "tool_finished" || entry.tool === undefined) return [];
+    const { seq, at, id, run, call, tool } = entry;
+    return [{ kind: "tool_started", seq, at, id, run, call, tool, effect: "read" }];
+  });
+}
+
 function isOfKind<K extends Kind>(entry: { kind: string }, kind: K): entry is Entry<K> {
   return entry.kind === kind;
 }
@@ -146,7 +156,7 @@ export function callsOf(evidence: Evidence): CallEvidence[] {
       since: Math.min(...run.asked.map(({ seq }) => seq)),
       askers: new Set(run.asked.map(({ actor }) => actor.account)),
       requesters: requestersOf(run, request, evidence),
-      started: entriesOf(evidence, "tool_started").filter(of),
+      started: startsIn(evidence).filter(of),
       finished: entriesOf(evidence, "tool_finished").filter(of),
       settled: entriesOf(evidence, "settled").filter(of),
       proposed: entriesOf(evidence, "action_proposed").filter(of),

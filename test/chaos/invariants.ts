@@ -1,4 +1,4 @@
-import { type Entry, isPost } from "../../src/core/entry.ts";
+import { type Entry, isPost, type StoredEntry } from "../../src/core/entry.ts";
 import { noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
@@ -430,9 +430,11 @@ function checkParked(evidence: Evidence): string[] {
   for (const notice of entriesOf(evidence, "notice")) {
     if (notice.parks !== true) continue;
     const post = entries.find((entry) => entry.seq > notice.seq && isPost(entry))?.seq ?? Infinity;
+    const begins = (entry: StoredEntry) =>
+      ["run_started", "tool_started"].includes(entry.kind) ||
+      (entry.kind === "tool_finished" && entry.tool !== undefined);
     const touched = entries.find(
-      ({ seq, kind }) =>
-        seq > notice.seq && seq < post && (kind === "run_started" || kind === "tool_started"),
+      (entry) => entry.seq > notice.seq && entry.seq < post && begins(entry),
     );
     if (touched !== undefined) wrong.push(`${touched.id} came though the thread was put aside`);
   }

@@ -9,7 +9,7 @@ import {
   entryVersion,
 } from "../../src/core/entry-codec.ts";
 import { plainId } from "../../src/core/stored-id.ts";
-import { hash, json, tuplesOf } from "../../src/core/tuple.ts";
+import { hash, json, jsonText, tuplesOf } from "../../src/core/tuple.ts";
 import objects from "./golden-entries.json" with { type: "json" };
 import orders from "./golden-orders.json" with { type: "json" };
 import tuples from "./golden-tuples.json" with { type: "json" };
@@ -159,4 +159,20 @@ test("takes any text for a name or a hash, whatever the id", () => {
   for (const name of [0, 1, 64 * 9 + 2, -3, 2.5, null]) {
     expect(() => unpack([name, "", null], "abc"), String(name)).toThrow(TypeError);
   }
+});
+
+test("JSON that somebody wrote comes back to the letter, and as a value where that says the same", () => {
+  const { pack, unpack } = tuplesOf(z.strictObject({ input: jsonText }), []);
+  const nested = "[".repeat(1_000) + "]".repeat(1_000);
+  const same = ["{}", "[]", '{"a":[1,"x\\n",null]}', '{"__proto__":{"a":1}}', nested];
+  const other = ["", "null", "7", '"a"', '{"a": 1}', '{"a":1,"a":2}', '{"b":1,"1":2}', "[1.0]"];
+  const deep = "[".repeat(30_000) + "]".repeat(30_000);
+  for (const input of [...same, ...other, "{", '["\\ud800"]', '["\\uD800"]', deep]) {
+    const packed = pack({ input }, "");
+    expect(unpack(JSON.parse(JSON.stringify(packed)), "")).toEqual({ input });
+    expect(typeof packed[0] === "string", input.slice(0, 40)).toBe(
+      !same.includes(input) && input !== '["\\ud800"]',
+    );
+  }
+  for (const wrong of [7, null, true]) expect(() => unpack([wrong], "")).toThrow(TypeError);
 });

@@ -365,8 +365,8 @@ test("a check is told in its tool's words, without secrets and at most 100 chara
   const { stage } = await slowStage({ tools: [look], chat, hide });
   await stage.say("run look name=web");
   await stage.settle();
-  const started = (await stage.journal.read(KEY)).find(({ kind }) => kind === "tool_started");
-  const said = started?.kind === "tool_started" ? started.doing : undefined;
+  const finished = (await stage.journal.read(KEY)).find(({ kind }) => kind === "tool_finished");
+  const said = finished?.kind === "tool_finished" ? finished.doing : undefined;
   expect(said).toMatch(/^Looking at web with \[secret\] x+…$/);
   expect(said?.length).toBeLessThanOrEqual(100);
   expect(chat.progress).toContainEqual(

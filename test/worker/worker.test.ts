@@ -13,7 +13,6 @@ test("a direct read is run at once and answered with its result", async () => {
   expect(await stage.kinds()).toEqual([
     "command",
     "run_started",
-    "tool_started",
     "tool_finished",
     "run_ended",
     "delivered",

@@ -77,7 +77,7 @@ function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
       transcript,
       { run: answer.run, modelRun },
       { ...terms, prefix },
-      tellingOf(answer),
+      tellingOf(transcript, answer),
     );
     replayed.push({
       answer,

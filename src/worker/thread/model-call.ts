@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Telling } from "../../agent/transcript.ts";
 import { termsIn } from "../../thread/surroundings.ts";
 import { limitTurn } from "../../agent/turn-limits.ts";
 import { type RequestContext, requestOf } from "../../agent/request.ts";
@@ -88,7 +90,7 @@ async function learnTurn(
   const turn = {
     step,
     seen: asked.seen,
-    ...(telling.instructs !== undefined && { instructs: [...telling.instructs] }),
+    ...instructing(telling.instructs, modelRun.instructs),
     ...shares,
     ...(telling.brief && { brief: true }),
     content,
@@ -100,6 +102,12 @@ async function learnTurn(
     ms: Math.round(performance.now() - began),
   };
   return { kind: "turn", turn };
+}
+
+/** Whose lines were told as instructions, in few bytes where they are the same as before. */
+function instructing(now: Telling["instructs"], before: Telling["instructs"]) {
+  if (now === undefined) return {};
+  return isDeepStrictEqual(now, before) ? { again: true as const } : { instructs: [...now] };
 }
 
 /**
