@@ -12,7 +12,10 @@ import { createLedger } from "../src/incidents/ledger.ts";
 import type { Journal } from "../src/journal/journal.ts";
 import { openRedisJournal } from "../src/journal/redis/journal.ts";
 import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
+import { listedCards } from "../src/queries/open-cards.ts";
 import { createQueries } from "../src/queries/queries.ts";
+import { fold } from "../src/thread/fold.ts";
+import { Thread } from "../src/thread/state.ts";
 import { RedisServer } from "../test/fakes/redis-server.ts";
 import type { Figure } from "./journal.ts";
 
@@ -166,13 +169,15 @@ async function fillApproval(journal: Journal, i: number): Promise<void> {
     barred: [],
     expiresAt,
   });
-  let last = 1;
+  const thread = fold(new Thread(), await journal.read(key));
   for (const entry of entries) {
-    const reply = await journal.append(lease, last, [entry]);
+    const reply = await journal.append(lease, thread, [entry]);
     if (reply.kind !== "ok") throw new Error(reply.kind);
-    last = reply.unseen.at(-1)?.seq ?? last;
+    fold(thread, reply.unseen);
   }
-  await journal.release(lease, last, expiresAt);
+  // As the worker does.
+  const listed = listedCards(key, thread, (text) => text);
+  await journal.release(lease, thread, expiresAt, undefined, listed);
 }
 
 /** Threads in which nothing is owed beside some that wait. */

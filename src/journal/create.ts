@@ -47,7 +47,9 @@ export interface Backend
   append(
     ...args: [Append[0], Known, Append[2], before: number | undefined]
   ): ReturnType<Journal["append"]>;
-  release(...args: [Release[0], Known, Release[2], Release[3]]): ReturnType<Journal["release"]>;
+  release(
+    ...args: [Release[0], Known, Release[2], Release[3], Release[4]]
+  ): ReturnType<Journal["release"]>;
   flush(key: JournalKey, after: Known): ReturnType<Journal["flush"]>;
   /** Undefined also where it is not what was kept, or not of what is stored. */
   getSnapshot(key: JournalKey): Promise<Snapshot | undefined>;
@@ -127,7 +129,7 @@ export function createJournal(store: Backend): Journal {
       if (last !== undefined) watchers.notify(lease.key, last);
       return reply;
     },
-    release: (lease, after, dueAt, host) => store.release(lease, knownOf(after), dueAt, host),
+    release: (lease, after, ...rest) => store.release(lease, knownOf(after), ...rest),
     flush: (key, after) => store.flush(key, knownOf(after)),
     flushReservation: store.flushReservation,
     async snapshot(key, version) {

@@ -66,6 +66,8 @@ export interface JournalSummary {
   leased: boolean;
   /** The store's clock when it was asked, ms since 1970. */
   now: number;
+  /** Of `owed` alone: what was left for lists with the last release; undefined where anything was written since. */
+  listed?: string | undefined;
 }
 
 /** Journals in the order in which they were last written to, up to some mark. */
@@ -133,12 +135,15 @@ export interface Journal {
   /**
    * Forgets the token and says when the journal is next due, in whole ms; refused while there are entries after `after`. With `host` it
    * is due at once for that host's processes, and for all others from `dueAt`, from the next post, or once that host is gone.
+   * `listed`: what lists of owed journals tell of it without reading it, a KB or two; a cache, where `after` has its
+   * head and for as long as nothing is written there.
    */
   release(
     lease: Lease,
     after: Position,
     dueAt?: number,
     host?: string,
+    listed?: string,
   ): Promise<
     { kind: "ok" } | { kind: "unseen"; unseen: StoredEntry[] } | { kind: "fenced" | "lost" }
   >;

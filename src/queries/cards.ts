@@ -21,6 +21,33 @@ export type Encode = (text: string) => string;
 
 /** An action as its card shows it: every byte of what would be executed, and where it stands. */
 export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionCard {
+  return encodedCard(rawCard(key, action), encode);
+}
+
+/** Its words as they may be shown; a card that was encoded stays as it is, unless there is more to hide by now. */
+export function encodedCard(card: ActionCard, encode: Encode): ActionCard {
+  const { confirm, granted, grant, undo, repeat } = card;
+  const words = (text: string | undefined) => (text === undefined ? undefined : encode(text));
+  return {
+    ...card,
+    reason: words(card.reason),
+    approvers: encode(card.approvers),
+    votes: card.votes.map((vote) => ({
+      ...vote,
+      name: encode(vote.name),
+      reason: words(vote.reason),
+    })),
+    editing: words(card.editing),
+    ending: words(card.ending),
+    ...(confirm !== undefined && { confirm: encode(confirm) }),
+    ...(granted && { granted: { ...granted, by: encode(granted.by) } }),
+    ...(grant && { grant: { ...grant, words: encode(grant.words) } }),
+    ...(undo && "by" in undo && { undo: { ...undo, by: encode(undo.by) } }),
+    ...(repeat && "by" in repeat && { repeat: { ...repeat, by: encode(repeat.by) } }),
+  };
+}
+
+function rawCard(key: JournalKey, action: Action): ActionCard {
   const { proposal } = action;
   const { filled = [] } = proposal.preview;
   const isFilled = ([name]: [string, Json]) => filled.includes(name);
@@ -36,47 +63,46 @@ export function cardOf(key: JournalKey, action: Action, encode: Encode): ActionC
     canonical: canonicalOf(args.filter((each) => !isFilled(each))),
     ...(args.some(isFilled) && { filled: canonicalOf(args.filter(isFilled)) }),
     digest: proposal.digest,
-    reason: proposal.reason === undefined ? undefined : encode(proposal.reason),
+    reason: proposal.reason,
     preview: proposal.preview,
     phase: phaseOf(action),
-    approvers: approversText(action, encode),
+    approvers: approversText(action),
     listed: listedIn(action),
     mentions: approversAsked(action),
     quorum: proposal.quorum,
     votes: action.votes.map((vote) => ({
-      name: encode(`${signed(vote)}${vote.breaksGlass === true ? " (broke the glass)" : ""}`),
+      name: `${signed(vote)}${vote.breaksGlass === true ? " (broke the glass)" : ""}`,
       approve: vote.approve,
-      reason: vote.reason === undefined ? undefined : encode(vote.reason),
+      reason: vote.reason,
     })),
     expiresAt: proposal.expiresAt,
     decidedAt: action.votes.at(-1)?.at,
     mustOpen: mustBeOpened(proposal),
-    editing: action.editing === undefined ? undefined : encode(action.editing.name),
+    editing: action.editing?.name,
     verified: action.verified,
-    ending: endingOf(action, encode),
-    ...permissionsOf(action, encode),
+    ending: endingOf(action),
+    ...permissionsOf(action),
     undoes: action.undoes,
-    undo: undoOf(action, encode),
-    repeat: repeatOf(action, encode),
+    undo: undoOf(action),
+    repeat: repeatOf(action),
   };
 }
 
-function permissionsOf(
-  { proposal, granted, grant }: Action,
-  encode: Encode,
-): Pick<ActionCard, "confirm" | "breakable" | "offer" | "granted" | "grant"> {
+function permissionsOf({
+  proposal,
+  granted,
+  grant,
+}: Action): Pick<ActionCard, "confirm" | "breakable" | "offer" | "granted" | "grant"> {
   const { confirm, breakable, offer } = proposal;
   return {
-    ...(confirm !== undefined && { confirm: encode(confirm) }),
+    ...(confirm !== undefined && { confirm }),
     ...(breakable === true && { breakable }),
     ...(offer !== undefined && { offer }),
     ...(granted !== undefined &&
       (isLeft(granted) || granted.uses.some(({ action }) => action?.proposal === proposal)) && {
-        granted: { action: granted.of.action, by: encode(signed(granted.vote)) },
+        granted: { action: granted.of.action, by: signed(granted.vote) },
       }),
-    ...(grant !== undefined && {
-      grant: { words: encode(grantWords(grant)), isLeft: isLeft(grant) },
-    }),
+    ...(grant !== undefined && { grant: { words: grantWords(grant), isLeft: isLeft(grant) } }),
   };
 }
 
@@ -84,19 +110,19 @@ function canonicalOf(args: [string, Json][]): string {
   return exactText(canonicalize(Object.fromEntries(args)) ?? "{}");
 }
 
-function undoOf(action: Action, encode: Encode): ActionCard["undo"] {
+function undoOf(action: Action): ActionCard["undo"] {
   if (isUndoable(action)) return { state: "offered" };
   if (action.undoing === undefined) return undefined;
   const { by, call } = action.undoing;
-  if (call.finished === undefined) return { state: "asked", by: encode(by.name) };
+  if (call.finished === undefined) return { state: "asked", by: by.name };
   const state = call.finished.outcome === "ok" ? "undone" : "unknown";
   return { state, by: call.action?.action ?? call.call };
 }
 
-function repeatOf(action: Action, encode: Encode): ActionCard["repeat"] {
+function repeatOf(action: Action): ActionCard["repeat"] {
   if (isRepeatable(action)) return { state: "offered" };
   const { repeatedBy: by } = action;
-  return by && { state: "asked", by: encode(by.name) };
+  return by && { state: "asked", by: by.name };
 }
 
 function phaseOf(action: Action): ActionPhase {
@@ -109,17 +135,16 @@ function phaseOf(action: Action): ActionPhase {
   return outcome === "unknown" ? "unknown" : "failed";
 }
 
-function endingOf(action: Action, encode: Encode): string | undefined {
+function endingOf(action: Action): string | undefined {
   const { closed, finished, settled } = action;
-  const because = (reason: string | undefined) =>
-    reason === undefined ? "" : `: ${encode(reason)}`;
+  const because = (reason: string | undefined) => (reason === undefined ? "" : `: ${reason}`);
   if (closed !== undefined) {
-    const by = closed.by === undefined ? "" : ` by ${encode(closed.by)}`;
+    const by = closed.by === undefined ? "" : ` by ${closed.by}`;
     return `${closed.outcome}${by}${because(closed.reason)}`;
   }
   if (settled !== undefined) {
     const word = settled.happened ? "it happened" : "it did not happen";
-    return `settled by ${encode(settled.name)}: ${word}${settled.reason === undefined ? "" : ` (${encode(settled.reason)})`}`;
+    return `settled by ${settled.name}: ${word}${settled.reason === undefined ? "" : ` (${settled.reason})`}`;
   }
   if (finished === undefined) return undefined;
   return finished.outcome === "unknown"
@@ -154,12 +179,11 @@ function namedAs(account: string, name: string | undefined): string {
 type ListedAccounts = Extract<Approvers, { kind: "listed" }>["accounts"];
 
 /** `anyone in #ops except ana`: who may approve, and who of them may not. */
-function approversText({ proposal, barred }: Action, encode: Encode): string {
+function approversText({ proposal, barred }: Action): string {
   const { approvers, names = {}, place = "this thread" } = proposal;
   const who =
     approvers.kind === "anyone"
       ? `anyone in ${place}`
       : referencesOf(approvers.accounts, names).join(", ");
-  if (barred.length === 0) return encode(who);
-  return encode(`${who} except ${barred.join(" and ")}`);
+  return barred.length === 0 ? who : `${who} except ${barred.join(" and ")}`;
 }

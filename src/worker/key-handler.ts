@@ -64,6 +64,8 @@ export interface KeyHandler<
   folded?(ctx: Context, entries: readonly StoredEntry[], ours: ReadonlySet<string>): void;
   /** What is owed next, from the state alone: every worker decides alike. */
   next(ctx: Context, moment: Moment): Step | Wait;
+  /** What lists tell of it while it owes something (`Journal.release`). */
+  listed?(ctx: Context): string | undefined;
   /** Somebody waits for what they pressed to be judged, or for a Stop to come into effect. */
   isAwaited?(state: Context["state"]): boolean;
   /** Takes a step: writes entries now, or begins work that will (`runInBackground`). */

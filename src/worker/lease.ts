@@ -54,7 +54,11 @@ export async function release(ctx: JournalContext, waiting: Wait): Promise<boole
   const floor =
     until === undefined ? undefined : Math.ceil(Math.max(until, now + MIN_LEASE_GAP_MS));
   const dueAt = isOwed ? now : floor;
-  const reply = await retryUntilStored(ctx, () => journal.release(lease, state, dueAt, host));
+  const isListed = dueAt !== undefined || host !== undefined;
+  const listed = isListed ? handler.listed?.(ctx) : undefined;
+  const reply = await retryUntilStored(ctx, () =>
+    journal.release(lease, state, dueAt, host, listed),
+  );
   if (reply.kind === "unseen") {
     ctx.newestHeard = reply.unseen.at(-1)?.seq ?? ctx.newestHeard;
     await catchUp(ctx);

@@ -368,7 +368,7 @@ describe("looking at what happened", () => {
       /^ok +store .*1 thread and 0 incidents; readable, `audit --verify` checks the seals$/m,
     );
     expect(doctor?.out).toMatch(
-      /^– +store .*store version 2 \(0\.3\); `npm start` upgrades it to 4, 0\.3 cannot read it then: keep a copy\.$/m,
+      /^– +store .*store version 2 \(0\.3\); `npm start` upgrades it to 6, 0\.3 cannot read it then: keep a copy\.$/m,
     );
     expect(lines(audit?.out ?? "")).toHaveLength(3);
     expect(lines(trace?.out ?? "")).toHaveLength(4);
@@ -378,10 +378,10 @@ describe("looking at what happened", () => {
     expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     db.exec("INSERT INTO entry VALUES (1, 4, 'msg:4', 0, 'message', 2, '{}')");
     db.exec("DELETE FROM entry WHERE seq = 4");
-    const upgraded = /store upgraded from 2 to 4; 0\.3 cannot read it any more/;
+    const upgraded = /store upgraded from 2 to 6; 0\.3 cannot read it any more/;
     const started = await program.run(["ask", "help"]);
     expect(started).toMatchObject({ code: 0, err: expect.stringMatching(upgraded) });
-    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 4 });
+    expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: 6 });
     db.close();
     const after = await program.run(["doctor"]);
     expect(after.out).not.toContain("store version");

@@ -42,11 +42,16 @@ export function listingsContract(name: string, open: () => Promise<JournalUnderT
       return keys;
     }
     /** Has it worked on and due again at some time. */
-    async function release(key: JournalKey, dueAt: number | undefined, host?: string) {
+    async function release(
+      key: JournalKey,
+      dueAt: number | undefined,
+      host?: string,
+      listed?: string,
+    ) {
       const granted = await journal.lease(key, 1_000);
       if (granted === undefined) throw new Error("the lease was not granted");
-      const { last = 0 } = (await journal.summary(key)) ?? {};
-      await journal.release(granted.lease, last, dueAt, host);
+      const { last = 0, head } = (await journal.summary(key)) ?? {};
+      await journal.release(granted.lease, { last, head }, dueAt, host, listed);
     }
     async function changesSince(mark: string | undefined) {
       const keys: JournalKey[] = [];
@@ -59,6 +64,30 @@ export function listingsContract(name: string, open: () => Promise<JournalUnderT
       }
       return { keys, mark, restarted };
     }
+
+    test("with what was left for lists, until anything is written or it is released again", async () => {
+      const left = async () => {
+        const found: unknown[] = [];
+        for await (const { key, listed } of other.owed()) found.push([key, listed]);
+        return found;
+      };
+      for (const key of ["test:a", "test:b", "test:c"] as const) await write(key);
+      await release("test:a", 5_000, undefined, "a's \u{1f41e} card");
+      await release("test:b", undefined, "web-1", "b's");
+      await release("test:c", 9_000);
+      expect(await left()).toEqual([
+        ["test:a", "a's \u{1f41e} card"],
+        ["test:c", undefined],
+        ["test:b", "b's"],
+      ]);
+      await write("test:a", "again");
+      await release("test:b", undefined, "web-1");
+      expect(Object.fromEntries((await left()) as [string, unknown][])).toEqual({
+        "test:a": undefined,
+        "test:b": undefined,
+        "test:c": undefined,
+      });
+    });
 
     test("the newest first, by prefix and since a time", async () => {
       for (const [i, key] of (["test:a", "other:b", "test:c", "test:ab"] as const).entries()) {

@@ -32,6 +32,8 @@ interface Kept {
   dueAt: number | undefined;
   host: string | undefined;
   snapshot?: Snapshot | undefined;
+  /** What was left for lists, and after which entry. */
+  listed: { last: number; text: string } | undefined;
 }
 
 interface Counter {
@@ -130,6 +132,7 @@ function openKept({ journals, now }: Memory, key: JournalKey): Kept {
     attempts: 0,
     dueAt: undefined,
     host: undefined,
+    listed: undefined,
   };
   journals.set(key, kept);
   return kept;
@@ -227,8 +230,11 @@ function readsOf(memory: Memory): Omit<ReadBackend, "close"> {
     },
     async *owed(prefix) {
       const found = [...memory.owed].filter(({ key }) => key.startsWith(prefix));
-      for (const kept of found.toSorted((a, b) => dueIn(a) - dueIn(b)))
-        yield summaryOf(kept, now());
+      for (const kept of found.toSorted((a, b) => dueIn(a) - dueIn(b))) {
+        const { listed } = kept;
+        const isOfNow = listed?.last === lastOf(kept);
+        yield { ...summaryOf(kept, now()), ...(isOfNow && { listed: listed.text }) };
+      }
     },
     async changes(transport, mark = "0") {
       const all = byChange(`${transport}:`);
@@ -307,7 +313,7 @@ function verbsOf(memory: Memory): Pick<Backend, "post" | "lease" | "renew" | "ap
       }
       return { kind: "ok", unseen: kept.entries.slice(known.last), now: time };
     },
-    async release(lease, known, dueAt, host) {
+    async release(lease, known, dueAt, host, listed) {
       const kept = heldBy(memory, lease);
       if (kept === undefined) return { kind: "fenced" };
       if (!isThere(kept, known)) return { kind: "lost" };
@@ -315,6 +321,7 @@ function verbsOf(memory: Memory): Pick<Backend, "post" | "lease" | "renew" | "ap
         return { kind: "unseen", unseen: kept.entries.slice(known.last) };
       }
       hold(memory, kept, { token: undefined, dueAt, attempts: 0, host });
+      kept.listed = listed === undefined ? undefined : { last: known.last, text: listed };
       return { kind: "ok" };
     },
   };

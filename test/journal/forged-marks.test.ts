@@ -118,6 +118,28 @@ describe("somebody without the secret who changes what Redis says of a journal i
     expect(await journal.append(lease, 6, [note])).toMatchObject({ kind: "ok" });
   });
 
+  test("by what was left for lists: what is not signed, or was signed for another moment or journal, is not shown", async () => {
+    const journal = await filled();
+    const listed = async () => {
+      for await (const each of journal.owed()) return each.listed;
+      return "none";
+    };
+    const leave = async (text: string, after: number) => {
+      const { lease } = await take(journal);
+      const head = (await journal.read(KEY)).at(-1)?.head;
+      await journal.release(lease, { last: after, head }, Date.now() + 60_000, undefined, text);
+      return server.cli("HGET", named("journal"), "listed");
+    };
+    const first = await leave("first", 6);
+    await journal.post(KEY, message("more"));
+    const second = await leave("second", 7);
+    expect(await listed()).toBe("second");
+    for (const forged of [first, second.replace("second", "theirs"), "theirs", ""]) {
+      server.cli("HSET", named("journal"), "listed", forged);
+      expect(await listed()).toBeUndefined();
+    }
+  });
+
   test("by a counter below zero: nothing more is set aside from it, and that is said once", async () => {
     server.cli("FLUSHALL");
     const said: string[] = [];

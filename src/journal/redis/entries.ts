@@ -4,6 +4,7 @@ import { encodeDraft, type Form } from "../../core/entry-codec.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { inPages } from "../../core/pages.ts";
+import type { Known } from "../journal.ts";
 import { decodeChain, decodeRow } from "../entries.ts";
 import { altered, checkChain, followed, type SealedRow, sealOf } from "../seal.ts";
 
@@ -84,6 +85,26 @@ export function checkEnd(
 ): void {
   if (head === "" || signer.isSigned(ended(key, last, head), tail)) return;
   throw altered(key, `it does not end with entry ${last} as it was written`);
+}
+
+const asListed = (key: JournalKey, { last, head }: Known, text: string) =>
+  `listed ${key} ${last} ${head ?? ""} ${text}`;
+
+/** What is left for lists where a journal ends: of any other end it says nothing. */
+export function signListed(signer: Signer, key: JournalKey, end: Known, text: string): string {
+  return `${signer.sign(asListed(key, end, text))} ${text}`;
+}
+
+/** The same as it is found; undefined where it is of another end, or not ours. */
+export function checkListed(
+  signer: Signer,
+  key: JournalKey,
+  end: Known,
+  found: string,
+): string | undefined {
+  const cut = found.indexOf(" ");
+  const text = found.slice(cut + 1);
+  return signer.isSigned(asListed(key, end, text), found.slice(0, cut)) ? text : undefined;
 }
 
 const ELEMENT = /^(?:s(\d+) (\S{43})|(\d+)) (\S+) ((\S+) (\d+) ("[^\n]*")\n([^]*))$/;

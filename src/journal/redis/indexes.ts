@@ -2,6 +2,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import { type Changes, type JournalSummary, MAX_IDLE_MS, PAGE } from "../journal.ts";
 import { beatOf, HOST_GONE_MS, type HostBeat } from "../../core/host-beat.ts";
 import { evaluate, type RedisClient } from "./connection.ts";
+import { checkListed } from "./entries.ts";
 import { dueIn, hashOf, HOSTS, hostsIn, indexOf, listIn, READERS, TAGS } from "./layout.ts";
 import * as scripts from "./scripts.ts";
 import type { Opened } from "./verbs.ts";
@@ -55,7 +56,7 @@ export async function* due(store: Indexed, host: string | undefined): AsyncItera
 
 /** Lists over the partitions' indexes: these are read in pages and merged, and only what is wanted is looked up. */
 
-type Listed = Pick<Opened, "main" | "time">;
+type Listed = Pick<Opened, "main" | "time" | "signer">;
 
 interface Item {
   readonly value: string;
@@ -149,10 +150,13 @@ function firstOf(streams: readonly Stream[], { compare }: Order): Item | undefin
   return best;
 }
 
-/** Looks up journals by their keys. */
+const FIELDS = ["last", "lastAt", "dueAt", "token", "head"] as const;
+
+/** Looks up journals by their keys, with what was left for lists or without. */
 async function summariesOf(
-  { main, time }: Listed,
+  { main, time, signer }: Listed,
   keys: readonly JournalKey[],
+  withListed = false,
 ): Promise<JournalSummary[]> {
   if (keys.length === 0) return [];
   const given = time();
@@ -160,7 +164,9 @@ async function summariesOf(
     Promise.all([
       given === "" ? client.time() : undefined,
       Promise.all(
-        keys.map((key) => client.hmGet(hashOf(key), ["last", "lastAt", "dueAt", "token", "head"])),
+        keys.map((key) =>
+          client.hmGet(hashOf(key), [...FIELDS, ...(withListed ? ["listed"] : [])]),
+        ),
       ),
       Promise.all(keys.map((key) => client.zScore(indexOf(key), key))),
     ]),
@@ -171,18 +177,20 @@ async function summariesOf(
       ? Number(given)
       : Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
   return keys.flatMap((key, i) => {
-    const [last, lastAt, dueAt, token, head] = rows[i] ?? [];
+    const [last, lastAt, dueAt, token, head, left] = rows[i] ?? [];
     if (last == null) return [];
     const at = dueAt == null ? undefined : Number(dueAt);
+    const end = { last: Number(last), head: head ?? undefined };
+    const listed = left == null ? undefined : checkListed(signer, key, end, left);
     return {
       key,
-      last: Number(last),
-      head: head ?? undefined,
+      ...end,
       lastAt: Number(lastAt),
       changed: places[i] ?? Number(lastAt),
       dueAt: at,
       leased: token != null && at !== undefined && now < at,
       now,
+      ...(listed !== undefined && { listed }),
     };
   });
 }
@@ -191,16 +199,17 @@ async function* lookedUp(
   store: Listed,
   items: AsyncIterable<Item>,
   prefix: string,
+  withListed = false,
 ): AsyncIterable<JournalSummary> {
   let page: JournalKey[] = [];
   for await (const { value } of items) {
     if (!value.startsWith(prefix)) continue;
     page.push(value as JournalKey);
     if (page.length < PAGE) continue;
-    yield* await summariesOf(store, page);
+    yield* await summariesOf(store, page, withListed);
     page = [];
   }
-  yield* await summariesOf(store, page);
+  yield* await summariesOf(store, page, withListed);
 }
 
 export async function summary(store: Listed, key: JournalKey): Promise<JournalSummary | undefined> {
@@ -223,13 +232,13 @@ export async function* list(
 }
 
 export async function* owed(store: Listed, prefix: string): AsyncIterable<JournalSummary> {
-  yield* lookedUp(store, merged(store, soonest, -Infinity), prefix);
+  yield* lookedUp(store, merged(store, soonest, -Infinity), prefix, true);
   const waiting = await store.main.ask((client) =>
     Promise.all(TAGS.map((tag) => client.hKeys(hostsIn(tag)))),
   );
   const keys = waiting.flat().filter((key) => key.startsWith(prefix)) as JournalKey[];
   for (let i = 0; i < keys.length; i += PAGE) {
-    for (const found of await summariesOf(store, keys.slice(i, i + PAGE)))
+    for (const found of await summariesOf(store, keys.slice(i, i + PAGE), true))
       if (found.dueAt === undefined) yield found;
   }
 }

@@ -182,8 +182,8 @@ return {'ok', time(), stored(after)}
 `);
 
 /**
- * ARGV: …, token, after, its head, time when it is next due or empty, the host it waits for or empty. Returns `ok`,
- * `fenced`, `lost`, or `unseen` with what is stored after `after`.
+ * ARGV: …, token, after, its head, time when it is next due or empty, the host it waits for or empty, what is left for lists or
+ * empty. Returns `ok`, `fenced`, `lost`, or `unseen` with what is stored after `after`.
  */
 export const RELEASE = script(`${BEGIN}
 local after = tonumber(ARGV[4])
@@ -191,6 +191,8 @@ if token ~= ARGV[3] then return {'fenced'} end
 if not isThere(after, ARGV[5]) then return {'lost'} end
 if last > after then return {'unseen', stored(after)} end
 hold(false, tonumber(ARGV[6]), 0, ARGV[7] ~= '' and ARGV[7])
+if ARGV[8] ~= '' then redis.call('HSET', journal, 'listed', ARGV[8])
+else redis.call('HDEL', journal, 'listed') end
 return {'ok'}
 `);
 

@@ -16,6 +16,7 @@ import {
   decodeStored,
   type Tip,
   signEntries,
+  signListed,
   type Signed,
   type Signer,
 } from "./entries.ts";
@@ -261,8 +262,11 @@ export const append: Verb<"append"> = async (store, { key, token }, known, draft
   return { kind: "ok", unseen, now };
 };
 
-export const release: Verb<"release"> = async (store, { key, token }, known, dueAt, host = "") => {
-  const args = [token, known.last, headArg(known), dueAt ?? "", host];
+export const release: Verb<"release"> = async (store, held, known, dueAt, host = "", listed) => {
+  const { key, token } = held;
+  const isLeft = listed !== undefined && known.head !== undefined;
+  const left = isLeft ? signListed(store.signer, key, known, listed) : "";
+  const args = [token, known.last, headArg(known), dueAt ?? "", host, left];
   const [kind, stored] = (await run(store, scripts.RELEASE, key, ...args)) ?? [];
   if (kind === "ok" || kind === "lost") return { kind };
   if (kind !== "unseen") return { kind: "fenced" };

@@ -62,18 +62,24 @@ const STEPS = [
     seal TEXT NOT NULL, bytes BLOB NOT NULL
   ) STRICT;
 `,
+  // A cache: what lists tell of a journal, as long as `last` is its last entry.
+  `
+  CREATE TABLE listed (journal INTEGER PRIMARY KEY, last INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+`,
 ];
 const SCHEMA_VERSION = STEPS.length;
 /** The last program that wrote each version. */
 const WRITERS: Readonly<Record<number, string>> = { 1: "0.1", 2: "0.3", 3: "0.4" };
+const LISTED = "CREATE TEMP TABLE listed (journal INTEGER, last INTEGER, text TEXT);";
 /** What the tables of older versions lack, beside the file: it is not touched. */
 const SHOWN_AS_NOW: Readonly<Record<number, string>> = {
   2: `
   CREATE TEMP VIEW journal AS SELECT *, NULL AS host, NULL AS head, NULL AS changed FROM main.journal;
   CREATE TEMP VIEW entry AS SELECT *, NULL AS head FROM main.entry;
   CREATE TEMP TABLE host (name TEXT, at INTEGER);
+  ${LISTED}
 `,
-  3: "CREATE TEMP VIEW journal AS SELECT *, NULL AS changed FROM main.journal",
+  3: `CREATE TEMP VIEW journal AS SELECT *, NULL AS changed FROM main.journal; ${LISTED}`,
 };
 
 /**

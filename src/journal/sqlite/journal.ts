@@ -1,4 +1,5 @@
 import type { StatementSync } from "node:sqlite";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { asksForWork, type Draft, type Entry } from "../../core/entry.ts";
 import { encodeDraft } from "../../core/entry-codec.ts";
 import { beatOf } from "../../core/host-beat.ts";
@@ -124,6 +125,7 @@ function listings(
         const end = page.at(-1);
         if (end === undefined || page.length < PAGE) return;
         ({ place, id } = end);
+        await turnOfLoop();
       }
     },
     async *owed(prefix) {
@@ -134,6 +136,8 @@ function listings(
         const end = page.at(-1);
         if (end === undefined || page.length < PAGE) break;
         [dueAt, id] = [end.due_at ?? dueAt, end.id];
+        // Who asks does something with each.
+        await turnOfLoop();
       }
       for (const row of await observe(() => rows(sql.waiting)))
         if (row.key.startsWith(prefix)) yield summaryOf(row, now());
@@ -219,8 +223,8 @@ function writeBackend(
       }
       return "unseen" in reply ? { ...reply, unseen: reply.unseen.map(decodeRow) } : reply;
     },
-    async release(lease, known, dueAt, host) {
-      const reply = await writer.ask("release", lease, known, dueAt, host);
+    async release(lease, known, dueAt, host, listed) {
+      const reply = await writer.ask("release", lease, known, dueAt, host, listed);
       return "unseen" in reply ? { ...reply, unseen: reply.unseen.map(decodeRow) } : reply;
     },
     keepSnapshot: (key, snapshot) =>
@@ -256,5 +260,16 @@ function summaryOf(row: JournalRow, time: number): JournalSummary {
   const { key, last, last_at: lastAt, place: changed } = row;
   const leased = row.token !== null && row.due_at !== null && time < row.due_at;
   const head = row.head ?? undefined;
-  return { key, last, head, lastAt, changed, dueAt: row.due_at ?? undefined, leased, now: time };
+  const { due_at: dueAt, listed } = row;
+  return {
+    key,
+    last,
+    head,
+    lastAt,
+    changed,
+    dueAt: dueAt ?? undefined,
+    leased,
+    now: time,
+    ...(listed != null && { listed }),
+  };
 }

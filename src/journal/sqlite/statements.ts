@@ -15,9 +15,14 @@ export interface JournalRow {
   due_at: number | null;
   /** Its place in the order of changes: `JournalSummary.changed`. */
   place: number;
+  /** Of those that are owed. */
+  listed?: string | null;
 }
 
 const JOURNAL_COLUMNS = `id, key, last, last_at, head, token, attempts, due_at, ${PLACE} AS place`;
+/** What was left for lists, as long as it is of the journal's end. */
+const LISTED =
+  "(SELECT text FROM listed WHERE listed.journal = journal.id AND listed.last = journal.last) AS listed";
 const ENTRY_COLUMNS = "seq, id, at, kind, version, body, head";
 
 /** For who only looks, at an older version's file too. */
@@ -47,11 +52,11 @@ export function prepareReads(db: DatabaseSync) {
        ORDER BY ${PLACE}, id LIMIT ${PAGE}`,
     ),
     owed: db.prepare(
-      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE due_at IS NOT NULL AND (due_at, id) > (?, ?)
+      `SELECT ${JOURNAL_COLUMNS}, ${LISTED} FROM journal WHERE due_at IS NOT NULL AND (due_at, id) > (?, ?)
        ORDER BY due_at, id LIMIT ${PAGE}`,
     ),
     waiting: db.prepare(
-      `SELECT ${JOURNAL_COLUMNS} FROM journal WHERE host IS NOT NULL AND due_at IS NULL`,
+      `SELECT ${JOURNAL_COLUMNS}, ${LISTED} FROM journal WHERE host IS NOT NULL AND due_at IS NULL`,
     ),
     artifact: db.prepare(
       "SELECT substr(bytes, ?3 + 1, ?4) AS part FROM artifact WHERE journal = ?1 AND id = ?2",
@@ -95,6 +100,8 @@ export function prepareWrites(db: DatabaseSync) {
     hold: db.prepare(
       "UPDATE journal SET token = ?, due_at = ?, attempts = ?, host = ? WHERE id = ?",
     ),
+    leave: db.prepare("INSERT OR REPLACE INTO listed (journal, last, text) VALUES (?, ?, ?)"),
+    takeAway: db.prepare("DELETE FROM listed WHERE journal = ?"),
     insert: db.prepare(
       "INSERT INTO entry (journal, seq, id, at, kind, version, body, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),

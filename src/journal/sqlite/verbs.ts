@@ -263,6 +263,7 @@ function release(
   known: Known,
   dueAt: number | undefined,
   host: string | undefined,
+  listed: string | undefined,
 ): Released {
   const row = heldBy(file, held);
   if (row === undefined) return { kind: "fenced" };
@@ -276,6 +277,8 @@ function release(
     attempts: 0,
     ...(host !== undefined && { host }),
   });
+  if (listed === undefined) file.sql.takeAway.run(row.id);
+  else file.sql.leave.run(row.id, row.last, listed);
   return { kind: "ok" };
 }
 

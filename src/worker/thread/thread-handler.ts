@@ -3,6 +3,7 @@ import { BEAT_MS } from "../../core/host-beat.ts";
 import { decide, type Step } from "../../thread/decide.ts";
 import { notice } from "../../thread/drafts-notices.ts";
 import { noticeId } from "../../thread/entry-ids.ts";
+import { listedCards } from "../../queries/open-cards.ts";
 import type { Machines } from "../../thread/machines.ts";
 import { notices } from "../../thread/phrases.ts";
 import { abortWork } from "../background.ts";
@@ -51,6 +52,7 @@ export function createThreadHandler(
       }),
     isAwaited: ({ clicks, untold, assents, going }) =>
       clicks.size + untold.size + assents.size > 0 || [...going].some(({ stopped }) => stopped),
+    listed: ({ key, thread }) => listedCards(key, thread, parts.encoder.encode),
     execute,
     close: settleAll,
     park,
