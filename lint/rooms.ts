@@ -75,6 +75,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "queries",
     "worker",
+    // Whose version a snapshot is of.
+    "../package.json",
   ],
 };
 

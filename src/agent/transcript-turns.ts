@@ -117,6 +117,15 @@ export function copyShown(shown: ShownTurns): ShownTurns {
   return Object.assign({}, shown, { turns: [...shown.turns], files: [...shown.files] });
 }
 
+/** Turns that were shown before as requests have them; `chars` and `digest` are what they came to then. */
+export function shownAgain(
+  turns: readonly KeptTurn[],
+  { chars, digest }: Pick<ShownTurns, "chars" | "digest">,
+): ShownTurns {
+  const told = turns.map(asShown);
+  return { turns: told, files: told.flatMap(filesOf), chars, digest };
+}
+
 function show(shown: ShownTurns, turn: KeptTurn): void {
   const told = asShown(turn);
   const json = JSON.stringify(told);

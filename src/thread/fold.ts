@@ -32,6 +32,9 @@ import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
 import { whatOf } from "./phrases.ts";
 
+/** Raised with each change of what entries come to, here or in a transcript: what was folded before is not taken up again. */
+export const FOLD_VERSION = 1;
+
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
  * thread, and every prefix gives a valid one. Stops for good at a newer program's entry.

@@ -42,6 +42,16 @@ export function isWait(step: { do: string } | Wait): step is Wait {
   return step.do === "wait";
 }
 
+/** A state in bytes, to be kept beside a long journal. */
+export interface Snapshots<State extends Folded = Folded> {
+  /** Of the bytes' form and of all that makes a state of entries. */
+  readonly version: string;
+  /** Undefined: it is not to be kept as it is now. */
+  encode(state: State): Uint8Array | undefined;
+  /** May throw. */
+  decode(bytes: Uint8Array): State;
+}
+
 /**
  * One kind of journal, named by the first part of its keys: what its entries come to, what is owed next, and how that is
  * done. The worker brings the lease, the clock and the repeating; it knows no kind.
@@ -58,6 +68,8 @@ export interface KeyHandler<
   fold(state: Context["state"], entries: readonly StoredEntry[]): void;
   /** About what a state takes in memory. Default: some KB. */
   bytesOf?(state: Context["state"]): number;
+  /** Default: it is folded from its first entry wherever it is taken up. */
+  readonly snapshots?: Snapshots<Context["state"]>;
   /** What this kind's steps need besides; it joins the worker's own context, which stays one object. Asked once per lease. */
   open(ctx: JournalContext<Context["state"]>): Omit<Context, keyof JournalContext>;
   /** These entries were folded. `ours`: ids of those that this worker wrote just now. */

@@ -12,6 +12,7 @@ import {
   type WorkerParts,
 } from "./key-handler.ts";
 import { keepLease, leaveAlone, release, startOver } from "./lease.ts";
+import { keepSnapshot, takeUp } from "./snapshots.ts";
 import { catchUp } from "./store.ts";
 
 /** After as many leases without a release, a journal's work has crashed its workers twice. */
@@ -48,10 +49,14 @@ export function createWorker(
 
   async function drive(ctx: JournalContext, slot: Slot): Promise<void> {
     known.delete(ctx.key); // it is folded in place, and half a fold must not be kept if this throws
+    const { last: began } = ctx.state;
     try {
       await hold(ctx, slot);
       if (ctx.lost) await startOver(ctx);
-      else if (ctx.state.newer === undefined) known.set(ctx.key, ctx.state);
+      else if (ctx.state.newer === undefined) {
+        known.set(ctx.key, ctx.state);
+        await keepSnapshot(ctx, began);
+      }
     } finally {
       for (const { ended } of ctx.busy.values()) {
         late.add(ended);
@@ -70,7 +75,7 @@ export function createWorker(
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
-      const state = known.get(key) ?? handler.empty();
+      const state = known.get(key) ?? (await takeUp(parts, handler, granted));
       const ctx = new JournalContext(parts, handler, granted, state, askedAt);
       Object.assign(ctx, handler.open(ctx));
       ctx.draining = draining;

@@ -8,6 +8,8 @@ import type { Draft, Entry } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
+import { Conversation, foldConversation } from "../../src/worker/thread/conversation.ts";
+import { snapshots } from "../../src/worker/thread/snapshot.ts";
 import { nextStep, openCard, take, work } from "./imagined.ts";
 import { checkAnswered, imagine, type Tape, write } from "./imagined-world.ts";
 import { interrupt } from "./imagined-people.ts";
@@ -54,6 +56,19 @@ function checkReading(
   if (!isDeepStrictEqual(told, transcript)) throw new Error("another transcript");
 }
 
+/** A snapshot of any beginning with what follows it folded in comes to the same as all entries. Returns whether there is one. */
+function checkSnapshot({ entries }: ReturnType<typeof imagine>, split: number): boolean {
+  const at = split % (entries.length + 1);
+  const bytes = snapshots.encode(foldConversation(new Conversation(), entries.slice(0, at)));
+  if (bytes === undefined) return false;
+  const resumed = foldConversation(snapshots.decode(bytes), entries.slice(at));
+  const whole = foldConversation(new Conversation(), entries);
+  // Without what class each part is of.
+  if (!isDeepStrictEqual(structuredClone(resumed), structuredClone(whole)))
+    throw new Error("another conversation");
+  return true;
+}
+
 /** Three seconds at the most, but for a machine that does much else. */
 const TIMEOUT_MS = 120_000;
 
@@ -72,10 +87,12 @@ describe("whatever people, models and tools do", () => {
   test(
     "it comes to an end, with no message unanswered, and is read the same at once or piece by piece",
     () => {
+      let kept = 0;
       fc.assert(
         fc.property(numbers(160), fc.boolean(), fc.nat(), (each, hasCard, split) => {
           const { world, tape } = history(each, hasCard);
           checkReading(world, split);
+          if (checkSnapshot(world, split)) kept += 1;
           work(world, tape);
           for (const run of world.thread.runs.values()) {
             // Waits for a click on a card, or for the answer to a question.
@@ -98,6 +115,7 @@ describe("whatever people, models and tools do", () => {
         }),
         { numRuns: 600 },
       );
+      expect(kept).toBeGreaterThan(100);
     },
     TIMEOUT_MS,
   );

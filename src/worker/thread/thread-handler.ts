@@ -14,6 +14,7 @@ import { bytesOf, Conversation, foldConversation } from "./conversation.ts";
 import { execute } from "./effects.ts";
 import type { ThreadContext, ThreadParts } from "./parts.ts";
 import { noteOurs } from "./show.ts";
+import { snapshots } from "./snapshot.ts";
 
 /** So long after the last change a long thread is summed up. */
 const SUM_AFTER_MS = 60_000;
@@ -29,6 +30,7 @@ export function createThreadHandler(
     empty: () => new Conversation(),
     fold: foldConversation,
     bytesOf,
+    snapshots,
     open: ({ state }) => ({
       parts,
       adapter,
