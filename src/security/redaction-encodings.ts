@@ -68,12 +68,14 @@ export function createValueFinder(value: string): (text: string) => Range[] {
   const parts = Array.from({ length: Math.ceil(value.length / size) }, (_, i) =>
     value.slice(i * size, (i + 1) * size),
   );
-  const finders = parts.flatMap((part) => [
-    ...(TANGLED.test(part) ? plainForms(part) : [writtenUnits(part)]).map(createFinder),
-    createFinder(joined(hexUnits(part), HEX_GAP)),
-    ...[0, 1, 2].map((offset) => createFinder(joined(base64Units(part, offset), BASE64_WRAP))),
+  const forms = parts.flatMap((part) => [
+    ...(TANGLED.test(part) ? plainForms(part) : [writtenUnits(part)]),
+    joined(hexUnits(part), HEX_GAP),
+    ...[0, 1, 2].map((offset) => joined(base64Units(part, offset), BASE64_WRAP)),
   ]);
-  return (text) => finders.flatMap((find) => find(text));
+  const shortest = Math.min(...forms.map((units) => units.length));
+  const finders = forms.map(createFinder);
+  return (text) => (text.length < shortest ? [] : finders.flatMap((find) => find(text)));
 }
 
 function createFinder(units: readonly Unit[]): (text: string) => Range[] {

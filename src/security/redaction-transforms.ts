@@ -25,8 +25,10 @@ interface Core {
 export function createTransformFinder(values: readonly HeldSecret[]): (text: string) => HeldSpan[] {
   const all = values.flatMap(coresOf);
   const isOfBytes = ({ form }: Core): boolean => form === "bytes";
-  const cores = [...all.filter((core) => !isOfBytes(core)), ...all.filter(isOfBytes)];
+  const sorted = [...all.filter((core) => !isOfBytes(core)), ...all.filter(isOfBytes)];
   return (text) => {
+    // None of the ways makes a text longer.
+    const cores = sorted.filter((core) => core.text.length <= text.length);
     if (cores.length === 0) return [];
     const spaceless = withoutSpace(text);
     const views: Readonly<Record<Core["form"], readonly View[]>> = {

@@ -34,10 +34,10 @@ export function createRedactor(held: readonly HeldSecret[]) {
 
   function findings(text: string): HeldSpan[] {
     try {
-      const found = [...finders, ...rulesFor(text)].flatMap(({ name, find }) =>
-        find(text).map(([start, end]) => ({ start, end, name })),
-      );
-      const all = [...findTransformed(text), ...found];
+      const all = findTransformed(text);
+      for (const { name, find } of [...finders, ...rulesFor(text)]) {
+        for (const [start, end] of find(text)) all.push({ start, end, name });
+      }
       return all.length === 0 ? [] : merge(outside(all, text, placeholder));
     } catch {
       return [{ start: 0, end: text.length, name: UNCHECKED }];

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Address } from "../../core/entry.ts";
+import { isRecord } from "../../core/json.ts";
 import type { Inbox } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
 import type { SlackPeople } from "./people.ts";
@@ -29,6 +30,8 @@ const deleted = z.object({
   previous_message: before.optional(),
 });
 
+const CHANGES: ReadonlySet<unknown> = new Set(["message_changed", "message_deleted"]);
+
 /** A message that its author changed, with when; or one that is gone. `root`: what its thread begins with. */
 export type Change =
   | { kind: "edited"; channel: string; root: string; ts: string; message: Message; editTs: string }
@@ -36,6 +39,7 @@ export type Change =
 
 /** Undefined for every other event, and for a change that is none of its author's, such as a link's preview. */
 export function tryChange(event: unknown): Change | undefined {
+  if (!isRecord(event) || !CHANGES.has(event["subtype"])) return undefined;
   const gone = deleted.safeParse(event).data;
   if (gone !== undefined) {
     const { channel, deleted_ts: ts, previous_message: previous } = gone;

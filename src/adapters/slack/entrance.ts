@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
-import { withoutNulls } from "../shared/payload.ts";
+import { isRecord } from "../../core/json.ts";
+import { dropNulls } from "../shared/payload.ts";
 import type { QuietLog } from "../shared/quiet-log.ts";
 import type { Doors } from "./doors.ts";
 import { ADD_TO_INCIDENT } from "./shortcuts.ts";
@@ -12,29 +13,42 @@ import type { Take } from "./receiver.ts";
 const text = z.string().optional().catch(undefined);
 
 /** The fields of a payload that say what it is, which app it is for and which workspace it came from. */
-export const envelope = z.object({
-  type: text,
-  command: text,
-  challenge: text,
-  api_app_id: text,
-  team_id: text,
-  context_team_id: text,
-  is_ext_shared_channel: z.boolean().optional().catch(undefined),
-  authorizations: z
-    .array(z.object({ team_id: text }).catch({}))
-    .default([])
-    .catch([]),
-  team: z.object({ id: text }).optional().catch(undefined),
-  /** For a pressed button: the workspace that its message was posted in. */
-  message: z.object({ team: text }).optional().catch(undefined),
-  view: z
-    .object({ type: text, app_installed_team_id: text, callback_id: text })
-    .optional()
-    .catch(undefined),
+interface Envelope {
+  type: string | undefined;
+  command: string | undefined;
+  challenge: string | undefined;
+  app: string | undefined;
+  isShared: boolean;
+  /** Of an event. */
+  event: { type: string } | undefined;
   /** Where a button was pressed: below a message, or on a Home tab. */
-  event: z.looseObject({ type: z.string() }).optional().catch(undefined),
-});
-type Envelope = z.infer<typeof envelope>;
+  view: { type: string | undefined; callback: string | undefined };
+  /** The workspaces that it may have come through, as `teamsOf`. */
+  teams: string[];
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+const hasType = (value: unknown): value is { type: string } =>
+  isRecord(value) && typeof value["type"] === "string";
+const fieldsOf = (value: unknown) => (isRecord(value) ? value : {});
+
+/** By hand: each event pays for it before it is acknowledged. */
+export function readEnvelope(body: unknown): Envelope | undefined {
+  if (!isRecord(body)) return undefined;
+  const { type, command, challenge, api_app_id: app, is_ext_shared_channel: isShared } = body;
+  const view = fieldsOf(body["view"]);
+  const { event } = body;
+  return {
+    type: textOf(type),
+    command: textOf(command),
+    challenge: textOf(challenge),
+    app: textOf(app),
+    isShared: isShared === true,
+    event: hasType(event) ? event : undefined,
+    view: { type: textOf(view["type"]), callback: textOf(view["callback_id"]) },
+    teams: teamsOf(body, hasType(event)),
+  };
+}
 
 /** Who takes what comes through a workspace. */
 export interface Entered {
@@ -65,8 +79,8 @@ export function createEntrance(parts: EntranceParts): Take {
   const { quietly } = parts;
 
   return async (raw) => {
-    const body = withoutNulls(raw);
-    const read = envelope.safeParse(body).data;
+    dropNulls(raw);
+    const read = readEnvelope(raw);
     if (read === undefined) {
       quietly("dropped what Slack sent: it is not an object", "request");
       return undefined;
@@ -74,16 +88,15 @@ export function createEntrance(parts: EntranceParts): Take {
     if (read.type === "url_verification") return { challenge: read.challenge ?? "" };
     const what = read.event?.type ?? read.type ?? "no type";
     try {
-      const through = teamsOf(read);
-      const entered = await parts.find(through);
-      const foreign = whyForeign(read, through, entered);
+      const entered = await parts.find(read.teams);
+      const foreign = whyForeign(read, entered);
       if (entered === undefined || foreign !== undefined) {
         quietly("a request was refused", foreign ?? what);
         return undefined;
       }
-      const shared = read.is_ext_shared_channel === true ? trySharedEvent(read.event) : undefined;
+      const shared = read.isShared ? trySharedEvent(read.event) : undefined;
       const taker = (shared && (await parts.sharing(shared))) ?? entered;
-      return await route(read, body, { ...taker, quietly });
+      return await route(read, raw, { ...taker, quietly });
     } catch (error) {
       if (isBotError(error)) {
         quietly("it could not be taken and is not acknowledged", what, error);
@@ -123,12 +136,11 @@ function trySharedEvent(event: unknown): SharedEvent | undefined {
  * channel people of other companies write too.
  */
 function whyForeign(
-  { api_app_id: named }: Envelope,
-  through: readonly string[],
+  { app: named, teams }: Envelope,
   entered: Entered | undefined,
 ): string | undefined {
   if (entered === undefined)
-    return `it is of no workspace that is served (${[...new Set(through)].join(", ") || "none named"})`;
+    return `it is of no workspace that is served (${[...new Set(teams)].join(", ") || "none named"})`;
   const own = entered.app();
   if (own === undefined || named === undefined || named === own) return undefined;
   return `it is for the app ${named}, and this is ${own}`;
@@ -140,15 +152,18 @@ function whyForeign(
  * context counts where no installation is named. The surest is first: of an event its channel's own, so that a shared channel is
  * one place where both are served, and of a press that of the message or the window, which are ours.
  */
-function teamsOf(read: Envelope): string[] {
-  const { event, team_id, context_team_id, authorizations, team, message, view } = read;
-  const installed = authorizations.flatMap((each) => each.team_id ?? []);
-  const named =
-    event === undefined
-      ? [message?.team, view?.app_installed_team_id, team?.id, team_id]
-      : [team_id, ...(installed.length > 0 ? installed : [context_team_id])];
-  return named.filter((each) => each !== undefined);
+function teamsOf(body: Record<string, unknown>, isEvent: boolean): string[] {
+  const { team_id, context_team_id, authorizations, team, message, view } = body;
+  if (!isEvent) {
+    const pressed = [fieldsOf(message)["team"], fieldsOf(view)["app_installed_team_id"]];
+    return textsIn([...pressed, fieldsOf(team)["id"], team_id]);
+  }
+  const given: unknown[] = Array.isArray(authorizations) ? authorizations : [];
+  const installed = textsIn(given.map((each) => fieldsOf(each)["team_id"]));
+  return textsIn([team_id, ...(installed.length > 0 ? installed : [context_team_id])]);
 }
+
+const textsIn = (values: readonly unknown[]) => values.filter((each) => typeof each === "string");
 
 async function route(
   read: Envelope,
@@ -163,14 +178,14 @@ async function route(
       return hear(read.event, parts);
     case "block_actions":
       // Home has only links, which Slack's client opens.
-      if (read.view?.type === "home") return undefined;
+      if (read.view.type === "home") return undefined;
       await interactions.press(body);
       return undefined;
     case "message_action":
       await doors.shortcuts.use(body);
       return undefined;
     case "view_submission":
-      if (read.view?.callback_id === ADD_TO_INCIDENT) return doors.shortcuts.choose(body);
+      if (read.view.callback === ADD_TO_INCIDENT) return doors.shortcuts.choose(body);
       return interactions.submit(body);
     case "app_rate_limited":
       return parts.onDropped();

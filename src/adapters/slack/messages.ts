@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Address } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { isRecord } from "../../core/json.ts";
 import { memoize } from "../../core/memoize.ts";
 import type { Inbox } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
@@ -121,6 +122,8 @@ export function createMessages(parts: MessageParts) {
      * @throws BotError what the inbox's and the queries' store throws, and Slack where it had to be asked
      */
     async hear(event: unknown): Promise<void> {
+      const first = taken.copyOf(event);
+      if (first !== undefined) return void (await first);
       const change = tryChange(event);
       if (change !== undefined) return takeChange(change);
       const said = eventSchema.safeParse(event).data;
@@ -169,6 +172,13 @@ function createTaken() {
     /** Resolves when the message, if it is on its way, has ended well or not. */
     async ended(name: string): Promise<void> {
       await taken.get(name)?.catch(() => {});
+    },
+    /** The way that the event's message is on already. */
+    copyOf(event: unknown): Promise<boolean> | undefined {
+      if (!isRecord(event)) return undefined;
+      const { channel, ts, subtype } = event;
+      if (typeof channel !== "string" || typeof ts !== "string") return undefined;
+      return subtype === undefined ? taken.get(nameOf(channel, ts)) : undefined;
     },
     /**
      * One way per message: a mention comes as two events at once, and the second ends as the first does. What comes again later

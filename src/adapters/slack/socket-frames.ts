@@ -1,19 +1,8 @@
 import type { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
-import * as z from "zod";
+import { isRecord } from "../../core/json.ts";
 import { createQuietLog } from "../shared/quiet-log.ts";
 import type { Take } from "./receiver.ts";
-
-/** The fields of a Socket Mode frame that are used; the client reads the rest. */
-const frameSchema = z.object({
-  type: z.string().optional().catch(undefined),
-  envelope_id: z.string().optional().catch(undefined),
-  payload: z.unknown().optional(),
-  connection_info: z
-    .object({ app_id: z.string().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-});
 
 /** Frames about the connection itself, which the client answers. */
 const CLIENTS: ReadonlySet<unknown> = new Set(["hello", "disconnect"]);
@@ -51,9 +40,9 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   client.on("ws_message", (data: unknown, isBinary: unknown) => {
     const frame = readFrame(data);
     if (frame === undefined) return quietly("dropped a frame that is not an object", "socket");
-    const { type, envelope_id, payload, connection_info } = frame;
+    const { type, envelope_id, payload } = frame;
     if (CLIENTS.has(type)) {
-      app = connection_info?.app_id ?? app;
+      app = frame.app ?? app;
       readOn?.(data, isBinary);
       return;
     }
@@ -78,10 +67,23 @@ export function createFrames({ client }: Pick<SocketModeReceiver, "client">, log
   };
 }
 
+/** The fields of a Socket Mode frame that are used; the client reads the rest. By hand: it comes before each acknowledgement. */
 function readFrame(data: unknown) {
+  const frame = tryParse(String(data));
+  if (!isRecord(frame)) return undefined;
+  const { type, envelope_id: id, payload, connection_info: info } = frame;
+  const app = isRecord(info) ? info["app_id"] : undefined;
+  return {
+    type: typeof type === "string" ? type : undefined,
+    envelope_id: typeof id === "string" ? id : undefined,
+    payload,
+    app: typeof app === "string" ? app : undefined,
+  };
+}
+
+function tryParse(text: string): unknown {
   try {
-    const frame: unknown = JSON.parse(String(data));
-    return frameSchema.safeParse(frame).data;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
