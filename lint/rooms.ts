@@ -75,8 +75,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "queries",
     "worker",
-    // Whose version a snapshot is of.
-    "../package.json",
   ],
 };
 

@@ -19,8 +19,8 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function version(): Promise<string> {
-  const { default: about } = await import("../package.json", { with: { type: "json" } });
-  return `watchkeeper ${about.version}, Node.js ${process.versions.node}`;
+  const { programVersion } = await import("./core/installation.ts");
+  return `watchkeeper ${programVersion()}, Node.js ${process.versions.node}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** How this program lies on its machine: a checkout, which npm starts, or an installed package with a command of its own. */
@@ -8,6 +8,14 @@ export function shipped(name: string): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return join(folder, name);
+}
+
+/** The program's own version. */
+export function programVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(shipped("package.json"), "utf8"),
+  );
+  return version;
 }
 
 /** What a person types to start the program with these words. */

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from "node:v8";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import about from "../../../package.json" with { type: "json" };
 import { type KeptTurn, shownAgain } from "../../agent/transcript-turns.ts";
+import { programVersion } from "../../core/installation.ts";
 import { FOLD_VERSION } from "../../thread/fold.ts";
 import type { Snapshots } from "../key-handler.ts";
 import type { Conversation } from "./conversation.ts";
@@ -21,7 +21,7 @@ interface Kept {
 /** A conversation's fold in bytes and back. What shares an object, such as an action and its call, shares it afterwards. */
 export const snapshots: Snapshots<Conversation> = {
   // A program folds as it did itself, and not always as another version of it did.
-  version: `${about.version} ${FOLD_VERSION}`,
+  version: `${programVersion()} ${FOLD_VERSION}`,
   encode({ transcript: whole, ...conversation }) {
     const { turns, shown, ...transcript } = whole;
     const { chars, digest } = shown;
