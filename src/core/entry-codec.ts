@@ -166,6 +166,11 @@ export function decodeContent({ stored, kind: word, version, body }: Encoded): C
 /** @throws BotError ENTRY_INVALID when it could not be read again: one such entry would take its thread with it */
 export function checkDraft(draft: Draft): unknown[] {
   const schema = SCHEMAS[draft.kind];
+  // A store would keep another text than the one that is sealed.
+  if (!draft.id.isWellFormed()) {
+    const text = `${JSON.stringify(draft.id)} has half of a character and is no id; it was not written.`;
+    throw new BotError("ENTRY_INVALID", text);
+  }
   try {
     return tuplesFor(schema, HISTORIES[draft.kind]).pack(draft, draft.id);
   } catch (error) {

@@ -124,6 +124,14 @@ test("an entry that does not fit its kind is refused, with what is wrong", () =>
   }
 });
 
+test("an id with half of a character is refused: a store would keep another one than was sealed", () => {
+  const said = { ...draft({ outcome: "ok", text: "\ud83d is a text" }) };
+  expect(() => checkDraft(said)).not.toThrow();
+  expect(() => checkDraft({ ...said, id: "finished:\ud83d" })).toThrow(
+    expect.objectContaining({ code: "ENTRY_INVALID", message: expect.stringContaining("ud83d") }),
+  );
+});
+
 test("says what the id says only once, hashes in 43 characters, and nothing of what is not there", () => {
   const sum = "ab".repeat(32);
   const started = { tool: "look", effect: "read", digest: sum };

@@ -177,8 +177,8 @@ describe("what is kept in Redis", () => {
 
   test("takes ids and texts of any kind", async () => {
     const key: JournalKey = "test:{wk1}:a b\n*é";
-    const id = 'quote" new\nline \u2028 \ud800';
-    await journal.post(key, message(id, `${id} $ ^ \0`));
+    const id = 'quote" new\nline \u2028';
+    await journal.post(key, message(id, `${id} $ ^ \0 \ud800`));
     const [entry] = await journal.read(key);
     expect(entry).toMatchObject({ text: expect.stringContaining("new\nline") });
     expect(await journal.post(key, message(id))).toMatchObject({ duplicate: true });

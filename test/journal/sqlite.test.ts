@@ -18,11 +18,9 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { type Journal, MAX_IDLE_MS } from "../../src/journal/journal.ts";
-import { openDatabase, openToWrite } from "../../src/journal/sqlite/connection.ts";
+import { openToWrite } from "../../src/journal/sqlite/connection.ts";
 import type { Sync } from "../../src/journal/sqlite/flush.ts";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
-import { createStalls } from "../../src/journal/sqlite/stalls.ts";
-import { createWriter } from "../../src/journal/sqlite/writer.ts";
 import { journalContract, message } from "../contracts/journal.ts";
 
 const KEY: JournalKey = "test:file";
@@ -233,26 +231,6 @@ describe("the SQLite file", () => {
     await expect(journal.post(KEY, message("b"))).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
     });
-  });
-
-  test("a thread that ends answers all who wait, and the next write has another one", async () => {
-    const later = join(folder, "later", "watchkeeper.db");
-    const warned: string[] = [];
-    const writer = createWriter({
-      path: later,
-      warn: (text) => void warned.push(text),
-      stalls: createStalls("written", () => {}),
-      now: undefined,
-    });
-    const all = await Promise.allSettled([writer.ask("beat", "a"), writer.ask("beat", "b")]);
-    for (const each of all)
-      expect(each).toMatchObject({ reason: { code: "STORE_UNAVAILABLE", message: warned[0] } });
-    expect(warned).toEqual([expect.stringContaining("ended")]);
-    const db = await openDatabase(later, () => {});
-    await writer.ask("beat", "a");
-    expect(db.prepare("SELECT name FROM host").all()).toEqual([{ name: "a" }]);
-    db.close();
-    await writer.close();
   });
 
   test("several who write one file as fast as they can all get their turns", async () => {

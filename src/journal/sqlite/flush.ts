@@ -1,7 +1,17 @@
 import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { BotError, messageOf } from "../../core/errors.ts";
 import { createBatches } from "../batches.ts";
 import type { Stalls } from "./stalls.ts";
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
 
 export type Sync = (log: FileHandle) => Promise<void>;
 
@@ -27,6 +37,8 @@ export function createFlush(
     log ??= await open(`${path}-wal`, "r+");
     stalls.asked();
     try {
+      // Once: where the log is new, its name must last as well, which POSIX promises only once its folder is flushed.
+      if (flushed === undefined) await syncFolder(dirname(path));
       await sync(log);
     } catch (error) {
       // The system may have forgotten what it could not write, and would say next time that all is well.

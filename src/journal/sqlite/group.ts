@@ -65,24 +65,30 @@ function createCommit(db: DatabaseSync): (changes: readonly Change[]) => Ended[]
 
 /**
  * Group commit: what was asked for during the last transaction shares the next one. Each change is
- * all there or not at all, whatever becomes of the others, and is answered when it is committed.
+ * all there or not at all, whatever becomes of the others, and is answered when it is committed. `onLocked` is told once
+ * each time that another process is found to hold the file.
  */
-export function createGroup(db: DatabaseSync, path: string) {
+export function createGroup(db: DatabaseSync, path: string, onLocked: () => void) {
   const commit = createCommit(db);
   let waiting: Change[] = [];
+  let isHeld = false;
   let committing: Promise<void> | undefined;
 
   /** One transaction; where another process holds the file, those that have waited for their time are refused. */
   async function commitSome(): Promise<void> {
     try {
       const ended = commit(waiting);
+      isHeld = false;
       waiting = waiting.slice(ended.length);
       for (const { change, failed } of ended) {
         if (failed === undefined) change.done();
         else change.fail(translate(failed.error, path));
       }
     } catch (error) {
-      const since = isLocked(error) ? performance.now() - BUSY_MS : Infinity;
+      const wasHeld = isHeld;
+      isHeld = isLocked(error);
+      if (isHeld && !wasHeld) onLocked();
+      const since = isHeld ? performance.now() - BUSY_MS : Infinity;
       for (const each of waiting) if (each.asked <= since) each.fail(translate(error, path));
       waiting = waiting.filter(({ asked }) => asked > since);
       if (waiting.length > 0) await sleep(1 + Math.random() * 4);
@@ -118,6 +124,8 @@ export function createGroup(db: DatabaseSync, path: string) {
         committing ??= commitAll();
       });
     },
+    /** Another process held the file when it was last tried. */
+    isLocked: () => isHeld,
     /** Waits until nothing waits. */
     idle: async () => committing,
   };

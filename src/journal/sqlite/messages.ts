@@ -41,6 +41,12 @@ export interface Refusal {
   readonly message: string;
 }
 
+export interface Answers {
+  readonly answers: readonly Said[];
+  /** Another process holds the file: what is answered, if anything, was refused for that. */
+  readonly isLocked: boolean;
+}
+
 export type Said =
   | { readonly id: number; readonly refusal: Refusal }
   | { readonly id: number; readonly reply: unknown };

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import { damageOf, openToWrite } from "./connection.ts";
 import { createGroup } from "./group.ts";
-import type { Asked, Refusal, Request, Said, ThreadData } from "./messages.ts";
+import type { Answers, Asked, Refusal, Request, Said, ThreadData } from "./messages.ts";
 import { prepareWrites } from "./statements.ts";
 import { type File, forget, VERBS } from "./verbs.ts";
 
@@ -16,7 +16,11 @@ const refusalOf = (error: unknown): Refusal => ({
 async function serve(port: MessagePort, { path, time: began }: ThreadData): Promise<void> {
   const db = await openToWrite(path);
   const sql = prepareWrites(db);
-  const group = createGroup(db, path);
+  const send = (answered: readonly Said[], isLocked: boolean) => {
+    const message: Answers = { answers: answered, isLocked };
+    port.postMessage(message);
+  };
+  const group = createGroup(db, path, () => send([], true));
   let answers: Said[] = [];
 
   const fileAt = (time: number | undefined): File => {
@@ -27,7 +31,7 @@ async function serve(port: MessagePort, { path, time: began }: ThreadData): Prom
   function answer(said: Said): void {
     if (answers.push(said) > 1) return;
     process.nextTick(() => {
-      port.postMessage(answers);
+      send(answers, group.isLocked());
       answers = [];
     });
   }

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { BotError, messageOf } from "../../core/errors.ts";
-import type { Asked, Refusal, Request, Said, ThreadData, Verbs } from "./messages.ts";
+import type { Answers, Asked, Refusal, Request, ThreadData, Verbs } from "./messages.ts";
 import type { Stalls } from "./stalls.ts";
 
 export interface Writer {
@@ -72,8 +72,25 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
   const send = (what: Asked) => worker.postMessage(what);
 
   function sendAll(): void {
-    if (unsent.length > 0) send(unsent);
+    const requests = unsent;
     unsent = [];
+    try {
+      if (requests.length > 0) send(requests);
+    } catch {
+      // One of them cannot be sent at all, and the others did not go either.
+      requests.forEach(sendAlone);
+    }
+  }
+
+  function sendAlone(request: Request): void {
+    try {
+      send([request]);
+    } catch (error) {
+      waiting.get(request.id)?.reject(new TypeError(messageOf(error), { cause: error }));
+      waiting.delete(request.id);
+      stalls.answered(waiting.size > 0);
+      keepWhileNeeded();
+    }
   }
 
   /** Whoever waits keeps the process; a thread with nothing to do does not. */
@@ -82,7 +99,7 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
     else worker.unref();
   }
 
-  worker.on("message", (answers: readonly Said[]) => {
+  worker.on("message", ({ isLocked, answers }: Answers) => {
     for (const said of answers) {
       const one = waiting.get(said.id);
       waiting.delete(said.id);
@@ -90,7 +107,8 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
       else one?.resolve(said.reply);
     }
     hasAnswered = true;
-    stalls.answered(waiting.size > 0);
+    if (isLocked) stalls.locked(waiting.size > 0);
+    else stalls.answered(waiting.size > 0);
     keepWhileNeeded();
   });
   worker.on("error", (error) => {
