@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { HOST_GONE_MS } from "../../core/host-beat.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { createTurns } from "../../core/turns.ts";
@@ -25,6 +26,8 @@ import {
 import * as scripts from "./scripts.ts";
 import { confirm, examineServer, replicasNeeded } from "./server.ts";
 import * as verbs from "./verbs.ts";
+
+const MOST_TIPS = 1_000;
 
 /** `warn` is told once of each weakness of the server that can be lived with, and of what others write there. */
 export interface RedisOptions extends OpenOptions {
@@ -117,6 +120,7 @@ async function open(
         }),
       ),
       clock: createServerClock(),
+      tips: new LRUCache({ max: MOST_TIPS }),
       inTurn: createTurns(),
     };
     return createJournal(backend(store, () => waiting.close()));

@@ -36,8 +36,9 @@ if not now then
 end
 -- Entry times never run backwards, unlike the clock that leases go by.
 local at = math.max(now, lastAt)
--- Somebody else has cut or lengthened it or its ids: nothing is written to such a one.
-local whole = redis.call('LLEN', entries) == last and redis.call('HLEN', ids) == last
+
+-- Not when somebody else has cut or lengthened it or its ids: nothing is written to such a one.
+local function isWhole() return redis.call('LLEN', entries) == last and redis.call('HLEN', ids) == last end
 
 local function headAt(number)
   if number == last then return head end
@@ -64,36 +65,20 @@ local function fits(place)
     and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${SIGNED_MS}
 end
 
-local function write(id, element, writtenAt)
-  last, head = last + 1, string.match(element, '^s%d+ (%S+) ')
-  redis.call('RPUSH', entries, element)
-  redis.call('HSET', ids, id, text(last))
-  redis.call('HSET', journal, 'last', text(last), 'lastAt', writtenAt, 'head', head)
-end
-
--- After all others of the partition, whatever the clock says: who asks for changes since then misses none.
-local function listed(writtenAt)
+-- Elements with their ids, which their last one ends the journal with. More fields may change with them.
+local function write(newIds, elements, writtenAt, newTail, ...)
+  local numbered = {}
+  for i, id in ipairs(newIds) do
+    table.insert(numbered, id)
+    table.insert(numbered, text(last + i))
+  end
+  redis.call('RPUSH', entries, unpack(elements))
+  redis.call('HSET', ids, unpack(numbered))
+  last, head, tail = last + #elements, string.match(elements[#elements], '^s%d+ (%S+) '), newTail
+  redis.call('HSET', journal, 'last', text(last), 'lastAt', writtenAt, 'head', head, 'tail', tail, ...)
+  -- After all others of the partition, whatever the clock says: who asks for changes since then misses none.
   local newest = redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')
   redis.call('ZADD', list, text(math.max(writtenAt, 1 + tonumber(newest[2] or 0))), key)
-end
-
-local function seal(newTail)
-  tail = newTail
-  redis.call('HSET', journal, 'tail', tail)
-end
-
-local function hold(newToken, newDueAt, newAttempts, newHost)
-  if newHost then redis.call('HSET', hosts, key, newHost) else redis.call('HDEL', hosts, key) end
-  redis.call('HSET', journal, 'attempts', text(newAttempts))
-  if newToken then redis.call('HSET', journal, 'token', newToken)
-  else redis.call('HDEL', journal, 'token') end
-  if newDueAt then
-    redis.call('HSET', journal, 'dueAt', text(newDueAt))
-    redis.call('ZADD', due, text(newDueAt), key)
-  else
-    redis.call('HDEL', journal, 'dueAt')
-    redis.call('ZREM', due, key)
-  end
 end
 
 -- What follows number after, and all that is needed to check it and to see that there are as many ids as entries.
@@ -125,13 +110,17 @@ if found then
   local before = known > 1 and redis.call('LINDEX', entries, known - 2)
   return {'known', text(known), element or '', before or ''}
 end
-if not whole then return {'altered', text(last)} end
+if not isWhole() then return {'altered', text(last)} end
 if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, time(), tail} end
-write(id, ARGV[8], ARGV[7])
-listed(ARGV[7])
-seal(ARGV[9])
+local element, writtenAt, newTail = ARGV[8], ARGV[7], ARGV[9]
+if ARGV[4] ~= '1' then write({id}, {element}, writtenAt, newTail)
+elseif token then write({id}, {element}, writtenAt, newTail, 'attempts', '0')
+else
+  write({id}, {element}, writtenAt, newTail, 'attempts', '0', 'dueAt', text(now))
+  redis.call('ZADD', due, text(now), key)
+  redis.call('HDEL', hosts, key)
+end
 if ARGV[10] == '1' then redis.call('HDEL', journal, 'snapshot') end
-if ARGV[4] == '1' then hold(token, token and dueAt or now, 0) end
 return {'ok', last, ARGV[7], head}
 `);
 
@@ -139,14 +128,19 @@ return {'ok', last, ARGV[7], head}
 export const LEASE = script(`${BEGIN}
 if not row[1] then return false end
 if token and dueAt and now < dueAt then return false end
-hold(ARGV[3], now + tonumber(ARGV[4]), attempts + 1)
+local leaseEnd = text(now + tonumber(ARGV[4]))
+redis.call('HSET', journal, 'token', ARGV[3], 'dueAt', leaseEnd, 'attempts', text(attempts + 1))
+redis.call('ZADD', due, leaseEnd, key)
+redis.call('HDEL', hosts, key)
 return {attempts + 1, text(now), text(last)}
 `);
 
 /** ARGV: …, token, ttl. Returns the last entry's number and the time, or nothing when fenced. */
 export const RENEW = script(`${BEGIN}
 if token ~= ARGV[3] then return false end
-hold(token, now + tonumber(ARGV[4]), attempts)
+local leaseEnd = text(now + tonumber(ARGV[4]))
+redis.call('HSET', journal, 'dueAt', leaseEnd)
+redis.call('ZADD', due, leaseEnd, key)
 return {last, text(now)}
 `);
 
@@ -161,21 +155,25 @@ export const APPEND = script(`${BEGIN}
 local after, before, count = tonumber(ARGV[4]), tonumber(ARGV[6]), tonumber(ARGV[12])
 if token ~= ARGV[3] then return {'fenced'} end
 if not isThere(after, ARGV[5]) then return {'lost'} end
-local missing, fitting = {}, fits({ARGV[8], ARGV[9], ARGV[10]})
+local known = redis.call('HMGET', ids, unpack(ARGV, 13, 12 + count))
+local missing, newIds, elements = {}, {}, {}
+local fitting = fits({ARGV[8], ARGV[9], ARGV[10]})
 for i = 1, count do
-  local isMissing = redis.call('HEXISTS', ids, ARGV[12 + i]) == 0
-  if isMissing then table.insert(missing, i) end
-  if isMissing ~= (ARGV[12 + count + i] ~= '') then fitting = false end
+  local element = ARGV[12 + count + i]
+  if not known[i] then
+    table.insert(missing, i)
+    table.insert(newIds, ARGV[12 + i])
+    table.insert(elements, element)
+  end
+  if (element == '') ~= (known[i] ~= false) then fitting = false end
 end
 if #missing > 0 then
-  if not whole then return {'altered', text(last)} end
+  if not isWhole() then return {'altered', text(last)} end
   if before and at >= before then return {'late', time()} end
   if ARGV[7] == '1' and last ~= after then return {'unseen', time(), stored(after)} end
   if not fitting then return {'place', text(last), head, time(), tail, missing} end
   local isAll = last == after and #missing == count
-  for _, i in ipairs(missing) do write(ARGV[12 + i], ARGV[12 + count + i], ARGV[10]) end
-  listed(ARGV[10])
-  seal(ARGV[11])
+  write(newIds, elements, ARGV[10], ARGV[11])
   if isAll then return {'written', time()} end
 end
 return {'ok', time(), stored(after)}
@@ -190,7 +188,16 @@ local after = tonumber(ARGV[4])
 if token ~= ARGV[3] then return {'fenced'} end
 if not isThere(after, ARGV[5]) then return {'lost'} end
 if last > after then return {'unseen', stored(after)} end
-hold(false, tonumber(ARGV[6]), 0, ARGV[7] ~= '' and ARGV[7])
+if ARGV[6] == '' then
+  redis.call('HDEL', journal, 'token', 'dueAt')
+  redis.call('ZREM', due, key)
+else
+  redis.call('HDEL', journal, 'token')
+  redis.call('HSET', journal, 'dueAt', text(tonumber(ARGV[6])))
+  redis.call('ZADD', due, text(tonumber(ARGV[6])), key)
+end
+redis.call('HSET', journal, 'attempts', '0')
+if ARGV[7] ~= '' then redis.call('HSET', hosts, key, ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', journal, 'listed', ARGV[8])
 else redis.call('HDEL', journal, 'listed') end
 return {'ok'}

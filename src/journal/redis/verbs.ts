@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { LRUCache } from "lru-cache";
 import { RESP_TYPES } from "redis";
 import { asksForWork, type Draft, type Entry, type StoredEntry } from "../../core/entry.ts";
 import type { Form } from "../../core/entry-codec.ts";
@@ -50,6 +51,8 @@ export interface Opened {
   /** From now on it is this version's. */
   raise(): Promise<void>;
   readonly clock: ServerClock;
+  /** Where journals ended when this process last wrote to them. */
+  readonly tips: LRUCache<JournalKey, Tip>;
   /** Lets those who write to one journal do so one after the other: what is signed for a place fits there only once. */
   inTurn<T>(key: JournalKey, work: () => Promise<T>): Promise<T>;
 }
@@ -73,6 +76,8 @@ export async function run(
 
 interface Prepared extends Pick<Signed, "tail"> {
   readonly place: Tip;
+  /** What the journal ends with once it is written. */
+  readonly end: Tip;
   /** Of each draft; empty where it is there already. */
   readonly elements: readonly string[];
   /** Of those that are not. */
@@ -91,14 +96,23 @@ async function write(
   const sign = (at: Tip, wanted: readonly Draft[]): Prepared => {
     const { elements, ...signed } = signEntries(signer, key, at, wanted, form());
     const each = new Map(wanted.map((draft, i) => [draft, elements[i]]));
-    return { ...signed, place: at, elements: drafts.map((draft) => each.get(draft) ?? "") };
+    const end = {
+      last: at.last + elements.length,
+      head: signed.heads.at(-1) ?? at.head,
+      at: at.at,
+    };
+    const given = drafts.map((draft) => each.get(draft) ?? "");
+    return { ...signed, place: at, end, elements: given };
   };
   const attempt = async (client: RedisClient) => {
-    await isOurs(client);
-    let prepared = place && sign(place, drafts);
+    const likely = place();
+    let prepared = likely && sign(likely, drafts);
+    // Asked in one go: in another store nothing has the head that this follows, so nothing is written.
+    const ours = isOurs(client);
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const given = [time(), key, ...args(prepared).map(String)];
-      const reply = (await evaluate(client, script, keysOf(key), given)) as Reply;
+      const [said] = await Promise.all([evaluate(client, script, keysOf(key), given), ours]);
+      const reply = said as Reply;
       if (reply[0] === "altered")
         throw altered(key, `it does not have the ${String(reply[1])} entries and ids it had`);
       if (reply[0] !== "place") return { reply, prepared };
@@ -124,7 +138,7 @@ interface Writing {
   script: scripts.Script;
   drafts: readonly Draft[];
   /** Where they surely go unless somebody else has written: what is signed for it needs no other look at the journal. */
-  place?: Tip | undefined;
+  place(): Tip | undefined;
   /** The script's own arguments, with what was signed once that is known. */
   args(prepared: Prepared | undefined): (string | number)[];
 }
@@ -138,6 +152,7 @@ export const post: Verb<"post"> = async (store, key, draft) => {
   const { reply } = await write(store, key, {
     script: scripts.POST,
     drafts: [draft],
+    place: () => placeAfter(store, store.tips.get(key)),
     args: (prepared) => [
       draft.id,
       asksForWork(draft) ? 1 : 0,
@@ -155,6 +170,7 @@ export const post: Verb<"post"> = async (store, key, draft) => {
     return { entry, duplicate: true };
   }
   const [last, at, head] = [Number(seq), Number(given[0]), String(given[1])];
+  store.tips.set(key, { last, head, at });
   return { entry: { seq: last, at, head, ...draft }, duplicate: false };
 };
 
@@ -214,10 +230,14 @@ export const read: Verb<"read"> = async (store, key, known) => {
   return unseenIn(store, key, known.last, stored);
 };
 
-/** Right behind what was folded, by what is known of the store's clock. */
-function placeAfter({ clock, time }: Opened, { last, head }: Known): Tip | undefined {
-  const at = time() === "" ? clock.now() : Number(time());
-  return head === undefined || at === undefined ? undefined : { last, head: head ?? "", at };
+/** Right behind what is known of the journal, by what is known of the store's clock. */
+function placeAfter(
+  { clock, time }: Opened,
+  { last, head, at = 0 }: Known & { at?: number } = { last: 0, head: undefined },
+): Tip | undefined {
+  const now = time() === "" ? clock.now() : Number(time());
+  if (head === undefined || now === undefined) return undefined;
+  return { last, head: head ?? "", at: Math.max(now, at) };
 }
 
 function entriesOf(drafts: readonly Draft[], { place, heads }: Prepared): Entry[] {
@@ -245,7 +265,7 @@ export const append: Verb<"append"> = async (store, { key, token }, known, draft
       ...ids,
       ...(prepared?.elements ?? drafts.map(() => "")),
     ],
-    place: placeAfter(store, known),
+    place: () => placeAfter(store, known),
   });
   const [kind, time, stored] = reply;
   if (kind === "fenced" || kind === "lost") return { kind };
@@ -254,6 +274,7 @@ export const append: Verb<"append"> = async (store, { key, token }, known, draft
   if (kind === "late") return { kind, now };
   // It was written byte for byte as it was sent, so nothing of it is read back.
   if (kind === "written" && sent !== undefined) {
+    store.tips.set(key, sent.end);
     return { kind: "ok", unseen: entriesOf(drafts, sent), now };
   }
   const unseen = await unseenIn(store, key, known.last, stored);
