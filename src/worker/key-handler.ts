@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { NewerEntry, StoredEntry } from "../core/entry.ts";
+import type { AppendKind, Draft, Entry, NewerEntry, StoredEntry } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Granted, Journal, Lease } from "../journal/journal.ts";
 import { createTurns } from "../core/turns.ts";
@@ -101,6 +101,19 @@ export interface Work {
   readonly ended: Promise<void>;
 }
 
+/** Up to where a journal is stored. */
+export type StoredEnd = Pick<Folded, "last" | "head">;
+
+/** Facts of its own that a worker has folded and the store does not have yet. */
+export interface Behind {
+  /** In order; `entry` is what the draft was folded as. */
+  unsent: { draft: Draft<AppendKind>; entry: Entry }[];
+  /** The last entry that the store has; undefined: it has all that is folded. */
+  stored: StoredEnd | undefined;
+  /** Ends when it has. */
+  writing: Promise<void> | undefined;
+}
+
 /**
  * One journal in one worker's hands: its lease, its fold, and the work in progress. The worker's loop, the timer that renews
  * the lease and the handler's work all hold this one object: what one of them sets, such as `draining`, the others read.
@@ -128,8 +141,12 @@ export class JournalContext<State extends Folded = Folded> {
   /** Less was heard of than was folded: the store may have been set back. */
   mayBeSetBack = false;
   fenced = false;
-  /** The store no longer has what was folded: this ends as if another worker had the lease, and begins again. */
-  lost = false;
+  /**
+   * What was folded is not what the store has, since it was set back or somebody else wrote first: this ends as if another
+   * worker had the lease, and begins again.
+   */
+  lost: "set back" | "overtaken" | undefined;
+  readonly behind: Behind = { unsent: [], stored: undefined, writing: undefined };
   draining = false;
   /** The shutdown's time is up: the store is not waited for any longer. */
   abandoned = false;
@@ -177,7 +194,7 @@ export class JournalContext<State extends Folded = Folded> {
   /** Hears that the journal's last entry is number `last`: a hint that there is something to read. */
   noteNewest(last: number): void {
     this.newestHeard = Math.max(this.newestHeard, last);
-    this.mayBeSetBack ||= last < this.state.last;
+    this.mayBeSetBack ||= last < (this.behind.stored ?? this.state).last;
     this.wakeSignal.notify();
   }
 }

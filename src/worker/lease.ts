@@ -1,5 +1,5 @@
 import { isWait, type JournalContext, type Wait } from "./key-handler.ts";
-import { catchUp, markLost, retryUntilStored } from "./store.ts";
+import { catchUp, markLost, retryUntilStored, written } from "./store.ts";
 
 /** Renews a lease that has run out by this worker's own clock. False when another worker has taken it. */
 export async function ensureLive(ctx: JournalContext): Promise<boolean> {
@@ -42,6 +42,8 @@ const MIN_LEASE_GAP_MS = 250;
  */
 export async function release(ctx: JournalContext, waiting: Wait): Promise<boolean> {
   const { handler, state, journal, lease } = ctx;
+  await written(ctx);
+  if (ctx.lost !== undefined) return false;
   const now = ctx.now();
   const left = ctx.draining
     ? handler.next(ctx, { now, busy: new Set(), draining: false })
@@ -79,10 +81,12 @@ export async function release(ctx: JournalContext, waiting: Wait): Promise<boole
  */
 export async function startOver(ctx: JournalContext): Promise<void> {
   const { journal, log, key, lease, busy } = ctx;
-  log.error(
-    { key },
-    "the store no longer has what was read of this journal, as after a failover or a restored backup; it is read again",
-  );
+  if (ctx.lost === "overtaken") log.debug({ key }, "somebody else wrote first; it is read again");
+  else
+    log.error(
+      { key },
+      "the store no longer has what was read of this journal, as after a failover or a restored backup; it is read again",
+    );
   const renewals = keepLease(ctx);
   await Promise.all([...busy.values()].map(({ ended }) => ended));
   clearInterval(renewals);

@@ -1,10 +1,11 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import type { Backoff } from "../core/backoff.ts";
-import type { AppendKind, Draft, StoredEntry } from "../core/entry.ts";
+import type { AppendKind, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { isBotError } from "../core/errors.ts";
 import { inPages } from "../core/pages.ts";
 import { postDurably } from "../journal/durable.ts";
-import type { JournalContext } from "./key-handler.ts";
+import type { AppendReply } from "../journal/journal.ts";
+import type { Behind, JournalContext, StoredEnd } from "./key-handler.ts";
 
 /** Shorter absences of the store are not worth a word to people. */
 const NOTABLE_ABSENCE_MS = 2_000;
@@ -13,6 +14,8 @@ const NOTABLE_ABSENCE_MS = 2_000;
 const LATE_WORD_MS = 60_000;
 
 export async function catchUp(ctx: JournalContext): Promise<void> {
+  await written(ctx);
+  if (ctx.lost !== undefined) return;
   ctx.mayBeSetBack = false;
   try {
     const unseen = await retryUntilStored(ctx, () => ctx.journal.read(ctx.key, ctx.state));
@@ -23,10 +26,11 @@ export async function catchUp(ctx: JournalContext): Promise<void> {
   }
 }
 
-/** The store was set back: the fold is wrong, and nothing may be decided from it. */
-export function markLost(ctx: JournalContext): void {
-  ctx.lost = true;
+/** The fold is wrong, and nothing may be decided from it. */
+export function markLost(ctx: JournalContext, how: JournalContext["lost"] = "set back"): void {
+  ctx.lost = how;
   ctx.fenced = true;
+  ctx.wakeSignal.notify();
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -46,6 +50,8 @@ export async function append(
   drafts: readonly Draft<AppendKind>[],
   options?: { before?: number },
 ): Promise<"ok" | "unseen" | "late" | "fenced"> {
+  await written(ctx);
+  if (ctx.lost !== undefined) return "fenced";
   const reply = await retryUntilStored(ctx, () =>
     ctx.journal.append(ctx.lease, ctx.state, drafts, options),
   );
@@ -67,17 +73,107 @@ export async function append(
   return reply.kind;
 }
 
+/** So many facts may be on their way: a store that does not answer is waited for. */
+const MAX_BEHIND = 16;
+
+/**
+ * Folds facts at once and writes them behind: in order, and what comes during one append with the next. For facts from which
+ * only reads and models' requests follow: what is lost of them with the process is done again. Everything else waits until
+ * they are written. Where somebody else wrote first, this worker begins again.
+ * @throws as `append`
+ */
+export async function appendBehind(
+  ctx: JournalContext,
+  drafts: readonly Draft<AppendKind>[],
+): Promise<void> {
+  const { behind, state } = ctx;
+  behind.stored ??= { last: state.last, head: state.head };
+  const at = ctx.now();
+  const facts = drafts.map((draft, i) => {
+    const entry: Entry = { seq: state.last + 1 + i, at, ...draft };
+    return { draft, entry };
+  });
+  behind.unsent.push(...facts);
+  const ours = new Set(drafts.map(({ id }) => id));
+  foldIn(
+    ctx,
+    facts.map(({ entry }) => entry),
+    ours,
+  );
+  for (const draft of drafts) note(ctx, draft);
+  if (behind.writing === undefined) {
+    behind.writing = writeBehind(ctx, behind.stored);
+    // Whoever waits for it hears of it.
+    behind.writing.catch(() => {});
+  }
+  if (behind.unsent.length >= MAX_BEHIND || ctx.awaySince !== undefined) await written(ctx);
+}
+
+/** Waits until the store has all that was folded. @throws as `append` */
+export async function written({ behind }: JournalContext): Promise<void> {
+  if (behind.writing !== undefined) await behind.writing;
+}
+
+async function writeBehind(ctx: JournalContext, from: StoredEnd): Promise<void> {
+  const { behind, state } = ctx;
+  let stored = from;
+  while (behind.unsent.length > 0) {
+    const after = stored;
+    const facts = behind.unsent.splice(0, countSendable(behind.unsent, after));
+    const reply = await retryUntilStored(ctx, () =>
+      ctx.journal.append(
+        ctx.lease,
+        after,
+        facts.map(({ draft }) => draft),
+      ),
+    );
+    const end = asFolded(
+      facts.map(({ entry }) => entry),
+      reply,
+    );
+    if (reply.kind === "ok") ctx.noteClock(reply.now);
+    if (end === undefined) {
+      markLost(ctx, reply.kind === "lost" ? "set back" : "overtaken");
+      return;
+    }
+    behind.stored = stored = end;
+  }
+  state.head = stored.head;
+  behind.stored = undefined;
+  behind.writing = undefined;
+}
+
+/** What tells by its number which entry was the last one seen waits until that one is stored: it may get another number. */
+function countSendable(unsent: Behind["unsent"], { last }: StoredEnd): number {
+  const next = unsent.findIndex(({ draft }) => "seen" in draft && draft.seen > last);
+  return next === -1 ? unsent.length : next;
+}
+
+/** The end of the journal, if these were written as they were folded; they get the store's times. */
+function asFolded(folded: readonly Entry[], reply: AppendReply): StoredEnd | undefined {
+  if (reply.kind !== "ok" || reply.unseen.length !== folded.length) return undefined;
+  let end: StoredEnd | undefined;
+  for (const [i, { seq, id, at, head }] of reply.unseen.entries()) {
+    const entry = folded[i];
+    if (entry?.seq !== seq || entry.id !== id) return undefined;
+    Object.assign(entry, { at, ...(head !== undefined && { head }) });
+    end = { last: seq, head };
+  }
+  return end;
+}
+
 /**
  * Returns once neither the machine's death nor a failover loses what this worker has folded: before a write's first byte, before
  * anything is shown, and before it forgets how a write ended. False: the store has lost it already, and nothing may rest on it.
  * @throws BotError STORE_UNAVAILABLE once this worker has given up or is over
  */
 export async function barrier(ctx: JournalContext): Promise<boolean> {
+  await written(ctx);
+  if (ctx.lost !== undefined) return false;
   const { last, head } = ctx.state;
   const reply = await retryUntilStored(ctx, () => ctx.journal.flush(ctx.key, { last, head }));
   if (reply === "ok") return true;
   markLost(ctx);
-  ctx.wakeSignal.notify();
   return false;
 }
 

@@ -52,7 +52,7 @@ export function createWorker(
     const { last: began } = ctx.state;
     try {
       await hold(ctx, slot);
-      if (ctx.lost) await startOver(ctx);
+      if (ctx.lost !== undefined) await startOver(ctx);
       else if (ctx.state.newer === undefined) {
         known.set(ctx.key, ctx.state);
         await keepSnapshot(ctx, began);
@@ -133,6 +133,7 @@ async function hold(ctx: JournalContext, slot: Slot): Promise<void> {
     clearInterval(renewals);
     await watch.stop();
     abortWork(ctx, () => true);
+    await ctx.behind.writing?.catch(() => {});
     // This worker decides no more, but a write's known outcome must not be lost: its conclusion posts it.
     for (const conclusion of ctx.ready.splice(0)) {
       await conclusion().catch((error: unknown) => {
@@ -150,6 +151,7 @@ async function loop(ctx: JournalContext, slot: Slot): Promise<void> {
   while (!ctx.fenced) {
     await slot.pass(lane);
     if (ctx.mayBeSetBack || ctx.newestHeard > state.last) await catchUp(ctx);
+    if (ctx.lost !== undefined) return;
     const conclusion = ctx.ready.shift();
     if (conclusion !== undefined) {
       await conclusion();

@@ -1,5 +1,6 @@
 import { type Drafts, draftsOf, type Learned } from "../../thread/drafts.ts";
-import { append, appendDecision } from "../store.ts";
+import { isFact } from "../../core/entry.ts";
+import { append, appendBehind, appendDecision } from "../store.ts";
 import type { ThreadContext } from "./parts.ts";
 
 export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
@@ -20,7 +21,20 @@ export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
 /** Writes what follows from what was learned, computed again after every refusal. */
 export async function conclude(ctx: ThreadContext, learned: Learned): Promise<void> {
   if (ctx.over || ctx.fenced) return;
+  if (mayBeBehind(ctx, learned)) {
+    const drafts = draftsFrom(ctx, learned);
+    if (drafts?.every(isFact) === true) return appendBehind(ctx, drafts);
+  }
   await appendDecision(ctx, () => draftsFrom(ctx, learned));
+}
+
+/**
+ * What a model says and what a read found is nobody's to rest on yet. Not beside work that is not cut: should somebody else write
+ * first, its outcome would have no place in this fold.
+ */
+function mayBeBehind({ busy, thread }: ThreadContext, { do: what }: Learned): boolean {
+  if (what !== "think" && what !== "read") return false;
+  return thread.newer === undefined && [...busy.values()].every(({ kept }) => !kept);
 }
 
 /** Writes it only if nothing came since it was learned: a call starts on what was looked at. False: it was not written. */

@@ -8,7 +8,7 @@ import type { Draft, JsonObject } from "../../core/entry.ts";
 import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
 import type { Journal, Reservation } from "../../journal/journal.ts";
 import { acquireResource, putOff, runInBackground } from "../background.ts";
-import { append, catchUp, retryUntilStored } from "../store.ts";
+import { append, catchUp, retryUntilStored, written } from "../store.ts";
 import type { Wait } from "../key-handler.ts";
 import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
@@ -32,6 +32,7 @@ const NOTABLE_LOOK_UP_MS = 30_000;
 /** Says in the journal that a time has come. */
 async function ring(ctx: ThreadContext, step: TimedStep): Promise<void> {
   const timer = { kind: "timer", ...timerOf(step) } as const;
+  await written(ctx);
   await retryUntilStored(ctx, () => ctx.journal.post(ctx.key, timer));
   await catchUp(ctx);
 }
@@ -242,7 +243,12 @@ const LEARNED: {
 
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Promise<void> {
-  if ("key" in step) return beginToLearn(ctx, step);
+  if ("key" in step) {
+    // What is cut half-way begins on what the store has.
+    if (LEARNED[step.do].kept) await written(ctx);
+    if (!ctx.fenced) beginToLearn(ctx, step);
+    return;
+  }
   if (
     step.do === "expire" ||
     step.do === "forget" ||

@@ -156,7 +156,8 @@ async function record(ctx: ThreadContext, call: Call, facts: ToolResult): Promis
     }
   } finally {
     // Another worker may have concluded meanwhile that nobody knows.
-    const isOpen = call.finished === undefined || call.finished.recovered === true || ctx.lost;
+    const isOpen =
+      call.finished === undefined || call.finished.recovered === true || ctx.lost !== undefined;
     if (!isSaid && isOpen && call.started?.effect !== "read") {
       await postLate(ctx, lateDraft(call, facts));
     }

@@ -1,0 +1,78 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Journal } from "../../src/journal/journal.ts";
+import { ANSWER, call, ofKind, talking } from "../agent/talking.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import { fakeTool, KEY } from "../fakes/stage.ts";
+
+type Append = Journal["append"];
+
+/** A store whose appends pass `around`. */
+function around(append: (given: Parameters<Append>, next: Append) => ReturnType<Append>): Journal {
+  const journal = openMemoryJournal();
+  onTestFinished(() => journal.close());
+  return { ...journal, append: (...given) => append(given, journal.append) };
+}
+
+const idsIn = ([, , drafts]: Parameters<Append>) => drafts.map(({ id }) => id);
+
+test("a read runs while what asked for it is on its way to the store; a write waits until it is there", async () => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const journal = around(async (given, next) => {
+    if (idsIn(given).includes("assistant:r1.1")) await held;
+    return next(...given);
+  });
+  const { promise: seen, resolve: see } = Promise.withResolvers<void>();
+  const look = fakeTool({
+    name: "look",
+    run: async () => {
+      see();
+      return { text: "seen" };
+    },
+  });
+  const act = fakeTool({ name: "act", effect: "write" });
+  const stage = await talking([{ calls: [call("look")] }, { calls: [call("act")] }, ANSWER], {
+    tools: [look, act],
+    journal,
+    approvals: { default: { read: "allow", write: "allow", destructive: "ask" } },
+  });
+  const asked = stage.ask("look, then act");
+  await seen;
+  expect(await stage.kinds()).not.toContain("assistant");
+  expect(act.runs).toEqual([]);
+  letGo();
+  await asked;
+  expect(act.runs).toEqual(["web"]);
+  const kinds = await stage.kinds();
+  expect(kinds.filter((kind) => kind === "assistant")).toHaveLength(3);
+  expect(kinds.indexOf("assistant")).toBeLessThan(kinds.indexOf("tool_started"));
+});
+
+test("who writes before it is there is heard: the thread is taken up again as the store has it", async () => {
+  let isFirst = true;
+  const journal: Journal = around(async (given, next) => {
+    if (isFirst && idsIn(given).includes("assistant:r1.1")) {
+      isFirst = false;
+      await stage.say("and look at db too");
+    }
+    return next(...given);
+  });
+  const stage: Awaited<ReturnType<typeof talking>> = await talking(
+    [{ calls: [call("look")] }, ANSWER, ANSWER],
+    { journal },
+  );
+  await stage.ask("look at web");
+  // As the next wake would.
+  await stage.settle();
+  const entries = await stage.entries();
+  const posted = ofKind(entries, "message");
+  const turns = ofKind(entries, "assistant");
+  expect(posted).toHaveLength(2);
+  // No request that did not hold the second message says that it did.
+  expect(turns[0]?.seen).toBeLessThan(posted[1]?.seq ?? 0);
+  expect(
+    stage.model.requests.at(-1)?.turns.some((turn) => JSON.stringify(turn).includes("look at db")),
+  ).toBe(true);
+  expect(stage.chat.answers()).toHaveLength(1);
+  expect(ofKind(entries, "tool_finished")).toHaveLength(1);
+  expect((await journal.read(KEY)).map(({ seq }) => seq)).toEqual(entries.map((_, i) => i + 1));
+});
