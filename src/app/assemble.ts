@@ -48,6 +48,7 @@ import { createWhoIs } from "./whoami.ts";
 import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { createMirroring, routed, viewsOf } from "./mirrors.ts";
+import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
 import { followedInbox } from "./pins.ts";
 import { openSecrets } from "./secrets.ts";
@@ -149,6 +150,7 @@ type Lent = Pick<
   | "freezing"
   | "mirroring"
   | "approvals"
+  | "pastThreads"
   | "whoIs"
 >;
 
@@ -163,11 +165,9 @@ function lend(
       for (const { id, text } of newsOf(incident))
         await tellChannel({ journal, wake }, channel, id, text);
   };
-  const ledger = createLedger(journal, encode, {
-    catalog: startCatalog(ending.signal),
-    wake,
-    announce,
-  });
+  const catalog = startCatalog(ending.signal);
+  const ledger = createLedger(journal, encode, { catalog, wake, announce });
+  const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
   return {
@@ -182,6 +182,7 @@ function lend(
     freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
     mirroring: () => mirroring,
     approvals,
+    pastThreads: () => pastThreads,
     whoIs: () => whoIs,
   };
 }

@@ -46,6 +46,10 @@ export function startCatalog(stopped: AbortSignal): AnyCatalog {
     search: ask("search"),
     stats: ask("stats"),
     near: ask("near"),
+    pastMark: ask("pastMark"),
+    pastStale: ask("pastStale"),
+    putPast: ask("putPast"),
+    findPast: ask("findPast"),
   };
 }
 

@@ -1,9 +1,11 @@
 import type { Filter, Viewer } from "./incident.ts";
+import type { FoundPast, PastRow } from "./past-threads.ts";
 import type { Period } from "./period.ts";
 import { type Counted, countIncidents } from "./stats.ts";
-import { type CatalogRow, openTables, type ReadHead } from "./tables.ts";
+import type { ReadHead } from "./read-head.ts";
+import { type CatalogRow, openTables } from "./tables.ts";
 
-/** The store's incidents as tables and indexes of their words: a cache that is filled from their journals. */
+/** The store's incidents and threads as tables and indexes of their words: a cache that is filled from their journals. */
 export interface Catalog {
   /** Up to where the store's changes are in it; undefined: it is empty. */
   mark(): string | undefined;
@@ -20,6 +22,12 @@ export interface Catalog {
   stats(period: Period, viewer: Viewer, listed: number): Counted<ReadHead>;
   /** Those that are written alike, and the newest. */
   near(id: string, viewer: Viewer): { near: string[]; newest: string[] };
+  /** Up to where a transport's threads are in it, as lists are ordered; undefined: there are none. */
+  pastMark(transport: string): number | undefined;
+  pastStale(heads: readonly ReadHead[]): string[];
+  putPast(rows: readonly PastRow[], transport: string, mark: number): void;
+  /** Threads with keys that begin so, whoever may see them. */
+  findPast(text: string, prefixes: readonly string[], limit: number): FoundPast[];
 }
 
 /** What may be asked, in this thread or another one. */
@@ -39,17 +47,19 @@ export function openCatalog(): Catalog {
     opened = undefined;
   }
 
+  function orClear(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      clear(); // It is not known what it holds now.
+      throw error;
+    }
+  }
+
   return {
     mark: () => opened?.mark(),
     stale: (heads) => heads.filter((each) => !tables().holds(each)).map(({ id }) => id),
-    put(rows, mark) {
-      try {
-        tables().put(rows, mark);
-      } catch (error) {
-        clear(); // It is not known what it holds now.
-        throw error;
-      }
-    },
+    put: (rows, mark) => orClear(() => tables().put(rows, mark)),
     clear,
     list: (filter, viewer) => tables().headsOf(tables().list(filter, viewer)),
     count: (filter, viewer) => tables().count(filter, viewer),
@@ -64,5 +74,9 @@ export function openCatalog(): Catalog {
       return { ...counted, newest: headsOf(newest), longest: headsOf(longest) };
     },
     near: (id, viewer) => tables().near(id, viewer),
+    pastMark: (transport) => opened?.past.mark(transport),
+    pastStale: (heads) => heads.filter((each) => !tables().past.holds(each)).map(({ id }) => id),
+    putPast: (...rows) => orClear(() => tables().past.put(...rows)),
+    findPast: (...asked) => tables().past.find(...asked),
   };
 }

@@ -12,7 +12,7 @@ import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./inciden
 import { EDITED, pinnedIn, quoteText } from "./pins.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
 import { stateOf } from "./state.ts";
-import type { ReadHead } from "./tables.ts";
+import type { ReadHead } from "./read-head.ts";
 
 /** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";

@@ -7,7 +7,8 @@ import type { StoredEntry } from "../core/entry.ts";
 import { advance } from "./fold.ts";
 import type { AnyCatalog } from "./catalog.ts";
 import type { Incident } from "./incident.ts";
-import { type CatalogRow, listedOf, type ReadHead } from "./tables.ts";
+import type { ReadHead } from "./read-head.ts";
+import { type CatalogRow, listedOf } from "./tables.ts";
 
 const TRANSPORT = "incident";
 const PREFIX = `${TRANSPORT}:` as const;

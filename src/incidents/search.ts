@@ -153,6 +153,13 @@ function askedFor(text: string, alike: (word: string) => readonly string[]): Ask
   return words.map((word) => ({ word, alike: alike(word) }));
 }
 
+/** What finds the texts with all these words, as they are and also as beginnings; undefined: there are none. */
+export function matchesFor(text: string): { exact: string; begun: string } | undefined {
+  const asked = askedFor(text, () => []);
+  if (asked.length === 0) return undefined;
+  return { exact: matchOf(asked, 0), begun: matchOf(asked, 1) };
+}
+
 /** All words: as they are; also as beginnings; also those that are spelled alike. */
 function matchOf(asked: readonly Asked[], grade: number): string {
   const quoted = (word: string) => `"${word}"`;

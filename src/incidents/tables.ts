@@ -1,16 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
 import { suggest } from "../core/suggest.ts";
 import type { Filter, Incident, Viewer } from "./incident.ts";
+import { openPastThreads } from "./past-threads.ts";
+import type { ReadHead } from "./read-head.ts";
 import { createPlaces } from "./places.ts";
 import { bestFirst, type Document, documentOf } from "./search.ts";
 import { allOf, limitedTo, visibleTo, type Where } from "./where.ts";
-
-/** How far an incident's journal was read. */
-export interface ReadHead {
-  id: string;
-  last: number;
-  head: string | undefined;
-}
 
 /** What lists, searches and numbers need of an incident. */
 export interface Listed extends Pick<
@@ -70,6 +65,7 @@ export function openTables() {
   const db = new DatabaseSync(FILE);
   db.exec(SCHEMA);
   const places = createPlaces(db);
+  const past = openPastThreads(db);
   const put = createPut(db, places);
   const head = db.prepare("SELECT last, head FROM head WHERE id = ?");
   let upTo: string | undefined;
@@ -85,6 +81,7 @@ export function openTables() {
 
   return {
     db,
+    past,
     visible,
     /** Up to where the store's changes are in it. */
     mark: () => upTo,

@@ -48,6 +48,26 @@ export interface Approvals {
   list(asker: Asker): Promise<string>;
 }
 
+/** Threads of the past. */
+export interface PastThreads {
+  /**
+   * Those with all the words that whoever reads the asker's thread may see, the best match first.
+   * @throws BotError NOT_AVAILABLE where the asker may not look at others
+   */
+  search(text: string, asker: Asker, limit: number): Promise<readonly FoundThread[]>;
+}
+
+/** Its texts hold no secrets, and nobody verified them. */
+export interface FoundThread {
+  /** Its address for people; else its key. */
+  where: string;
+  /** When it was last written to, ms since 1970. */
+  at: number;
+  by: string;
+  question: string;
+  answer: string | undefined;
+}
+
 /** Who somebody is to the program. */
 export interface WhoIs {
   /** In lines for everybody who reads the thread: it has nothing of others. */
@@ -75,6 +95,7 @@ export interface ToolParts {
   freezing(): Freezing;
   mirroring(): Mirroring;
   approvals(): Approvals;
+  pastThreads(): PastThreads;
   whoIs(): WhoIs;
   /** The chat platforms that are configured; left out where tools are only listed. */
   readonly platforms?: readonly string[];

@@ -85,6 +85,7 @@ export const NOTHING_LENT: ToolParts = {
   freezing: notLent,
   mirroring: notLent,
   approvals: notLent,
+  pastThreads: notLent,
   whoIs: notLent,
   secrets: notLent,
   launch: notLent,

@@ -63,6 +63,7 @@ const CASES = (pid: number): Case[] => [
   ["search_host_logs", { unit: "nginx" }, ["pattern", "x y"], { pattern: "x y" }],
   ["service_status", { name: "nginx" }, ["name", "redis"], { name: "redis" }],
   ["read_artifact", { id: "abc" }, ["grep", "x y"], { grep: "x y" }],
+  ["thread_search", { text: "web" }, ["limit", "3"], { limit: 3 }],
   ["incident_open", { title: "web is down" }, ["severity", "sev2"], { severity: "sev2" }],
   ["incident_update", { id: "inc-1", note: "n" }, ["note", "other"], { note: "other" }],
   ["incident_resolve", { id: "inc-1" }, ["cause", "a cause"], { cause: "a cause" }],

@@ -1,0 +1,6 @@
+/** How far a journal was read. */
+export interface ReadHead {
+  id: string;
+  last: number;
+  head: string | undefined;
+}
