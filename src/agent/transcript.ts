@@ -71,8 +71,9 @@ function tell(transcript: Transcript, run: string, { instructs, first, brief }: 
   };
   transcript.queue = transcript.queue.map((item) => ({ ...item, turns: item.turns.map(quoted) }));
   if (!first) return;
-  const turns = transcript.turns.map(quoted);
-  if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
+  // Mostly nothing changes, and there may be thousands.
+  if (transcript.turns.some((turn) => quoted(turn) !== turn))
+    replace(transcript, transcript.turns.map(quoted));
 }
 
 function forgetRemoved(transcript: Transcript): void {
