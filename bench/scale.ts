@@ -17,7 +17,7 @@ import { createQueries } from "../src/queries/queries.ts";
 import { fold } from "../src/thread/fold.ts";
 import { Thread } from "../src/thread/state.ts";
 import { RedisServer } from "../test/fakes/redis-server.ts";
-import type { Figure } from "./journal.ts";
+import { type Figure, readDraft } from "./journal.ts";
 
 /** What lists and searches cost in a store that has much, and that none of it depends on how much. */
 
@@ -133,24 +133,11 @@ async function fillApproval(journal: Journal, i: number): Promise<void> {
     tool: n === 7 ? "act" : "look",
     args: { name: "web" },
   }));
-  const digest = "0".repeat(64);
-  const entries: Draft<"run_started" | "tool_started" | "tool_finished" | "action_proposed">[] = [
+  const entries: Draft<"run_started" | "tool_finished" | "action_proposed">[] = [
     { id: "run:r1", kind: "run_started", run: "r1", answers: ["m"], principals: [], calls },
   ];
-  for (const { call, tool } of calls.slice(0, -1)) {
-    const of = { run: "r1", call, tool };
-    entries.push({ id: `started:${call}`, kind: "tool_started", ...of, effect: "read", digest });
-    const text = "web-1 cpu 12 % memory 96 %";
-    entries.push({
-      id: `finished:${call}`,
-      kind: "tool_finished",
-      run: "r1",
-      call,
-      outcome: "ok",
-      text,
-      ms: 3,
-    });
-  }
+  for (const { call } of calls.slice(0, -1))
+    entries.push(readDraft(call, "web-1 cpu 12 % memory 96 %"));
   const expiresAt = Date.now() + 100 * HOUR_MS;
   entries.push({
     id: "proposed:a1.1",
@@ -162,7 +149,7 @@ async function fillApproval(journal: Journal, i: number): Promise<void> {
     tool: "act",
     effect: "write",
     args: { name: "web" },
-    digest,
+    digest: "0".repeat(64),
     preview: { lines: [{ label: "Target", value: "web" }], blastRadius: "only web", undo: "none" },
     approvers: { kind: "anyone" },
     quorum: 1,
