@@ -108,15 +108,19 @@ async function open(
       },
       flush: createBatches((marks: readonly verbs.Mark[]) =>
         waiting.ask(async (client) => {
-          const needed = await replicasNeeded(client, name, replicas).catch((error: unknown) => {
+          const needed = replicasNeeded(client, name, replicas).catch((error: unknown) => {
             // It may be a primary that was replaced and does not know.
             for (const each of [main, waiting]) each.renew();
             throw error;
           });
-          await isOurs(client);
-          const found = await Promise.all(marks.map((mark) => mark(client)));
-          await confirm(client, name, needed, tellsDisk && replicas > 0);
-          return found.map((isThere) => (isThere ? "ok" : "lost"));
+          // In one go: where it is another store, or alone, nothing is said of what was found.
+          const [wanted, , ...there] = await Promise.all([
+            needed,
+            isOurs(client),
+            ...marks.map((mark) => mark(client)),
+          ]);
+          await confirm(client, name, wanted, tellsDisk && replicas > 0);
+          return there.map((isThere) => (isThere ? "ok" : "lost"));
         }),
       ),
       clock: createServerClock(),

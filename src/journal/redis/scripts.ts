@@ -19,12 +19,11 @@ const SIGNED_MS = 10_000;
  * ARGV: the time in ms, empty for the server's clock; the journal's key. While a token is stored, `dueAt` is the lease's end.
  *
  * Redis refuses a script's first write when memory or disk is full and none after it, so all of a script is done or
- * nothing (redis.io/docs/latest/develop/programmability/eval-intro). Numbers are written as `%.0f`: Lua's own form loses digits.
+ * nothing (redis.io/docs/latest/develop/programmability/eval-intro). Numbers go to commands and replies as they are: as text, Lua's own form loses digits.
  */
 const BEGIN = `
 local journal, entries, ids, due, list, hosts = unpack(KEYS)
 local key = ARGV[2]
-local function text(number) return string.format('%.0f', number) end
 local row = redis.call('HMGET', journal, 'last', 'lastAt', 'token', 'dueAt', 'attempts', 'head', 'tail')
 local last, lastAt = tonumber(row[1] or 0), tonumber(row[2] or 0)
 local token, dueAt, attempts = row[3], tonumber(row[4] or nil), tonumber(row[5] or 0)
@@ -53,38 +52,40 @@ end
 
 -- The time to go by. Where that is not the clock's, the last entry has to have it: that is given too, with the one before.
 local function time()
-  if lastAt <= now then return {text(at)} end
+  if lastAt <= now then return {at} end
   local newest = redis.call('LRANGE', entries, -2, -1)
-  return {text(at), text(last), newest[#newest] or '', #newest > 1 and newest[1] or ''}
+  return {at, last, newest[#newest] or '', #newest > 1 and newest[1] or ''}
 end
 
 -- What was signed fits when nothing was written since, and its time is about now.
 local function fits(place)
   local signedAt = tonumber(place[3] or nil)
-  return signedAt and place[1] == text(last) and place[2] == head
+  return signedAt and tonumber(place[1]) == last and place[2] == head
     and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${SIGNED_MS}
 end
 
--- Elements with their ids, which their last one ends the journal with. More fields may change with them.
+-- Elements, with the last of which the journal then ends; more fields may change with them. False, and nothing is written,
+-- when one of their ids is there.
 local function write(newIds, elements, writtenAt, newTail, ...)
-  local numbered = {}
   for i, id in ipairs(newIds) do
-    table.insert(numbered, id)
-    table.insert(numbered, text(last + i))
+    if redis.call('HSETNX', ids, id, last + i) == 0 then
+      for taken = 1, i - 1 do redis.call('HDEL', ids, newIds[taken]) end
+      return false
+    end
   end
   redis.call('RPUSH', entries, unpack(elements))
-  redis.call('HSET', ids, unpack(numbered))
   last, head, tail = last + #elements, string.match(elements[#elements], '^s%d+ (%S+) '), newTail
-  redis.call('HSET', journal, 'last', text(last), 'lastAt', writtenAt, 'head', head, 'tail', tail, ...)
+  redis.call('HSET', journal, 'last', last, 'lastAt', writtenAt, 'head', head, 'tail', tail, ...)
   -- After all others of the partition, whatever the clock says: who asks for changes since then misses none.
   local newest = redis.call('ZRANGE', list, -1, -1, 'WITHSCORES')
-  redis.call('ZADD', list, text(math.max(writtenAt, 1 + tonumber(newest[2] or 0))), key)
+  redis.call('ZADD', list, math.max(writtenAt, 1 + tonumber(newest[2] or 0)), key)
+  return true
 end
 
 -- What follows number after, and all that is needed to check it and to see that there are as many ids as entries.
 local function stored(after)
   local known = redis.call('HLEN', ids)
-  return {redis.call('LRANGE', entries, after, -1), headAt(after), text(last), head, tail, text(known)}
+  return {redis.call('LRANGE', entries, after, -1), headAt(after), last, head, tail, known}
 end
 
 `;
@@ -108,16 +109,16 @@ if found then
   local known = tonumber(found) or 0
   local element = known > 0 and redis.call('LINDEX', entries, known - 1)
   local before = known > 1 and redis.call('LINDEX', entries, known - 2)
-  return {'known', text(known), element or '', before or ''}
+  return {'known', known, element or '', before or ''}
 end
-if not isWhole() then return {'altered', text(last)} end
-if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', text(last), head, time(), tail} end
+if not isWhole() then return {'altered', last} end
+if not fits({ARGV[5], ARGV[6], ARGV[7]}) then return {'place', last, head, time(), tail} end
 local element, writtenAt, newTail = ARGV[8], ARGV[7], ARGV[9]
 if ARGV[4] ~= '1' then write({id}, {element}, writtenAt, newTail)
 elseif token then write({id}, {element}, writtenAt, newTail, 'attempts', '0')
 else
-  write({id}, {element}, writtenAt, newTail, 'attempts', '0', 'dueAt', text(now))
-  redis.call('ZADD', due, text(now), key)
+  write({id}, {element}, writtenAt, newTail, 'attempts', '0', 'dueAt', now)
+  redis.call('ZADD', due, now, key)
   redis.call('HDEL', hosts, key)
 end
 if ARGV[10] == '1' then redis.call('HDEL', journal, 'snapshot') end
@@ -128,20 +129,20 @@ return {'ok', last, ARGV[7], head}
 export const LEASE = script(`${BEGIN}
 if not row[1] then return false end
 if token and dueAt and now < dueAt then return false end
-local leaseEnd = text(now + tonumber(ARGV[4]))
-redis.call('HSET', journal, 'token', ARGV[3], 'dueAt', leaseEnd, 'attempts', text(attempts + 1))
+local leaseEnd = now + tonumber(ARGV[4])
+redis.call('HSET', journal, 'token', ARGV[3], 'dueAt', leaseEnd, 'attempts', attempts + 1)
 redis.call('ZADD', due, leaseEnd, key)
 redis.call('HDEL', hosts, key)
-return {attempts + 1, text(now), text(last)}
+return {attempts + 1, now, last}
 `);
 
 /** ARGV: …, token, ttl. Returns the last entry's number and the time, or nothing when fenced. */
 export const RENEW = script(`${BEGIN}
 if token ~= ARGV[3] then return false end
-local leaseEnd = text(now + tonumber(ARGV[4]))
+local leaseEnd = now + tonumber(ARGV[4])
 redis.call('HSET', journal, 'dueAt', leaseEnd)
 redis.call('ZADD', due, leaseEnd, key)
-return {last, text(now)}
+return {last, now}
 `);
 
 /**
@@ -155,26 +156,28 @@ export const APPEND = script(`${BEGIN}
 local after, before, count = tonumber(ARGV[4]), tonumber(ARGV[6]), tonumber(ARGV[12])
 if token ~= ARGV[3] then return {'fenced'} end
 if not isThere(after, ARGV[5]) then return {'lost'} end
-local known = redis.call('HMGET', ids, unpack(ARGV, 13, 12 + count))
-local missing, newIds, elements = {}, {}, {}
-local fitting = fits({ARGV[8], ARGV[9], ARGV[10]})
-for i = 1, count do
-  local element = ARGV[12 + count + i]
-  if not known[i] then
-    table.insert(missing, i)
-    table.insert(newIds, ARGV[12 + i])
-    table.insert(elements, element)
+local newIds, elements = {unpack(ARGV, 13, 12 + count)}, {unpack(ARGV, 13 + count)}
+local fitting, isLate = fits({ARGV[8], ARGV[9], ARGV[10]}), before and at >= before
+-- Mostly nothing is unseen, and what was signed for here is not there yet.
+local usual = last == after and fitting and not isLate and isWhole()
+for _, element in ipairs(elements) do usual = usual and element ~= '' end
+if usual and write(newIds, elements, ARGV[10], ARGV[11]) then return {'written', time()} end
+
+local known, missing = redis.call('HMGET', ids, unpack(newIds)), {}
+for i = count, 1, -1 do
+  if not known[i] then table.insert(missing, 1, i) end
+  if (elements[i] == '') ~= (known[i] ~= false) then fitting = false end
+  if known[i] then
+    table.remove(newIds, i)
+    table.remove(elements, i)
   end
-  if (element == '') ~= (known[i] ~= false) then fitting = false end
 end
 if #missing > 0 then
-  if not isWhole() then return {'altered', text(last)} end
-  if before and at >= before then return {'late', time()} end
+  if not isWhole() then return {'altered', last} end
+  if isLate then return {'late', time()} end
   if ARGV[7] == '1' and last ~= after then return {'unseen', time(), stored(after)} end
-  if not fitting then return {'place', text(last), head, time(), tail, missing} end
-  local isAll = last == after and #missing == count
+  if not fitting then return {'place', last, head, time(), tail, missing} end
   write(newIds, elements, ARGV[10], ARGV[11])
-  if isAll then return {'written', time()} end
 end
 return {'ok', time(), stored(after)}
 `);
@@ -193,8 +196,8 @@ if ARGV[6] == '' then
   redis.call('ZREM', due, key)
 else
   redis.call('HDEL', journal, 'token')
-  redis.call('HSET', journal, 'dueAt', text(tonumber(ARGV[6])))
-  redis.call('ZADD', due, text(tonumber(ARGV[6])), key)
+  redis.call('HSET', journal, 'dueAt', tonumber(ARGV[6]))
+  redis.call('ZADD', due, tonumber(ARGV[6]), key)
 end
 redis.call('HSET', journal, 'attempts', '0')
 if ARGV[7] ~= '' then redis.call('HSET', hosts, key, ARGV[7]) end
@@ -209,13 +212,13 @@ return {'ok'}
  */
 export const TOUCH = script(`${BEGIN}
 if not isThere(tonumber(ARGV[3]), ARGV[4]) then return 0 end
-if row[1] then redis.call('HSET', journal, 'last', text(last)) end
+if row[1] then redis.call('HSET', journal, 'last', last) end
 return 1
 `);
 
 /** ARGV: …, the number and head that the journal has to end with, a snapshot. Keeps it: its signature, number and head come first. */
 export const KEEP_SNAPSHOT = script(`${BEGIN}
-if ARGV[3] == text(last) and ARGV[4] == head then redis.call('HSET', journal, 'snapshot', ARGV[5]) end
+if tonumber(ARGV[3]) == last and ARGV[4] == head then redis.call('HSET', journal, 'snapshot', ARGV[5]) end
 `);
 
 /** Returns the snapshot, or nothing where it is not of what is stored. */
