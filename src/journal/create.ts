@@ -8,6 +8,7 @@ import {
   type Known,
   knownOf,
   MAX_ARTIFACT_BYTES,
+  MAX_DATED_BACK_MS,
   PAGE,
   type Reservation,
 } from "./journal.ts";
@@ -65,14 +66,22 @@ async function* listAll(
   prefix: string,
   since: number,
 ): AsyncIterable<JournalSummary> {
-  let [count, newest] = [0, since];
-  for await (const summary of store.list(prefix, since)) {
-    if (count === 0) newest = summary.changed;
-    count += 1;
-    yield summary;
-  }
+  const told = new Map<JournalKey, number>();
+  let [from, count] = [since, Infinity];
   // Meanwhile some may have moved to where this has been already.
-  if (count > PAGE) yield* listAll(store, prefix, newest + 1);
+  while (count > PAGE) {
+    const start = from;
+    count = 0;
+    for await (const summary of store.list(prefix, start)) {
+      const { key, changed, now } = summary;
+      // Where the clock was put back, others' places are before the newest; and an entry may be dated back.
+      if (from === start) from = Math.max(since, Math.min(changed + 1, now - MAX_DATED_BACK_MS));
+      if (told.get(key) === changed) continue;
+      if (changed >= from) told.set(key, changed);
+      count += 1;
+      yield summary;
+    }
+  }
 }
 
 async function* owedAll(store: ReadBackend, prefix: string): AsyncIterable<JournalSummary> {
@@ -83,7 +92,7 @@ async function* owedAll(store: ReadBackend, prefix: string): AsyncIterable<Journ
     yield summary;
   }
   if (count <= PAGE) return;
-  for await (const summary of listAll(store, prefix, began)) {
+  for await (const summary of listAll(store, prefix, began - MAX_DATED_BACK_MS)) {
     if (summary.dueAt !== undefined) yield summary;
   }
 }

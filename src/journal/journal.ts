@@ -234,6 +234,8 @@ export type JournalReader = Pick<
 
 /** Journals that are listed at once. */
 export const PAGE = 64;
+/** How long before it is written an entry may be dated: with a busy machine and a busy store a request takes seconds. */
+export const MAX_DATED_BACK_MS = 10_000;
 
 /** 40 days, in ms: longer than any budget runs. */
 export const MAX_IDLE_MS = 40 * 86_400_000;

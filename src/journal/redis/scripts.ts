@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { MAX_DATED_BACK_MS } from "../journal.ts";
 
 /** A Lua script; Redis runs it as one transaction and knows it by its hash. */
 export interface Script {
@@ -9,9 +10,6 @@ export interface Script {
 function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
-
-/** How old a signed time may be when it arrives, in ms: with both machines busy a request takes seconds. */
-const SIGNED_MS = 10_000;
 
 /**
  * How every journal script begins. KEYS: the journal's hash, its entries, their ids, and its partition's
@@ -61,7 +59,7 @@ end
 local function fits(place)
   local signedAt = tonumber(place[3] or nil)
   return signedAt and tonumber(place[1]) == last and place[2] == head
-    and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${SIGNED_MS}
+    and signedAt >= lastAt and signedAt <= at and at - signedAt <= ${MAX_DATED_BACK_MS}
 end
 
 -- Elements, with the last of which the journal then ends; more fields may change with them. False, and nothing is written,
