@@ -103,9 +103,15 @@ export function renew(journal, who, rules) {
  * Checks, in this order: token; head (`lost`: what the caller has folded up to `after` is not what is stored there: entries were
  * lost or replaced); id already written (a repeated request); deadline; `after`. The lease's end is not looked at.
  */
-export function append(journal, who, after, entry, rules, { repeated = false, lost = false } = {}) {
-  const fact =
-    (FACTS.includes(entry) && !rules.factsNeedAfter) || (entry === "U" && rules.unknownIsFact);
+export function append(
+  journal,
+  who,
+  after,
+  entry,
+  rules,
+  { repeated = false, lost = false, isFact = FACTS.includes(entry) } = {},
+) {
+  const fact = (isFact && !rules.factsNeedAfter) || (entry === "U" && rules.unknownIsFact);
   if (journal.holder !== who && rules.appendChecksToken) return { kind: "fenced" };
   if (
     journal.expired &&

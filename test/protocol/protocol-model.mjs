@@ -39,6 +39,8 @@ export const RULES = {
   writeAhead: true,
   recover: "unknown",
   effectNeedsLiveLease: false,
+  behindWaits: true,
+  behindBeginsAgain: true, // what was read is folded before it is written
   inertAfterQuorum: false,
   startOverUnjudged: false,
   failedLook: "waits",
@@ -119,7 +121,7 @@ export function createModel(scenario, changes = {}) {
  * use exact keys, and --keys holds the short key against the exact one.
  */
 function createKey({ scenario, rules, fold }) {
-  const exact = rules.exact || Boolean(scenario.hosts || scenario.loses);
+  const exact = rules.exact || Boolean(scenario.hosts || scenario.loses || scenario.behind);
   const workerKey = ({ journal: j, workers }, i) => {
     const { pc, seen, answer, blind, was, looked } = workers[i];
     if (exact) return `${pc}${seen}.${answer}${blind}${was}${looked}`;
@@ -222,6 +224,7 @@ const askedTwice = { posts: "mab", quorum: 2, action: true, judge: "flaky", leav
 const judgeless = { posts: "mad", quorum: 1, action: true, judge: "away" };
 const power = { posts: "ma", quorum: 1, action: true, workers: 1, loses: "power" };
 const reading = { ...power, posts: "m", quorum: 0, action: false, reads: true, snapshots: true };
+const behind = { posts: "mns", quorum: 0, action: false, reads: true, behind: true };
 const failover = { ...power, loses: "failover" };
 const restore = { ...power, loses: "restore" };
 const oldCard = { ...restore, posts: "mz" };
@@ -237,6 +240,8 @@ const SCENARIOS = [
   ["look-ups fail for ever", judgeless],
   ["the power fails, any number of times", power],
   ["the power fails: reads, snapshots that outlive it", reading],
+  ["what was read is folded before it is written; two messages, Stop", behind],
+  ["… and the power fails", { ...reading, behind: true }],
   ["a failover loses what the replica did not have", failover],
   ["restored from a backup; an old card is still out there", oldCard],
   ["restored from a backup; a write that policy allows", { ...unasked, posts: "m" }],
@@ -256,6 +261,10 @@ const DEEP = [
   ],
   ["the power fails: two messages, reads, snapshots", { ...reading, posts: "mn" }],
   ["the power fails: an action, snapshots", { ...power, snapshots: true }],
+  [
+    "a failover: what was read is folded before it is written",
+    { ...reading, loses: "failover", posts: "mn", behind: true },
+  ],
   ["the power fails, with a deny", { ...power, posts: "mad" }],
   ["restored from a backup; approve", restore],
   ["restored from a backup; two messages, a write that policy allows", unasked],
@@ -449,6 +458,13 @@ const CONTROLS = [
     { headOf: ["barrier"] },
     "P5",
     { ...failover, posts: "mn", quorum: 0, action: false },
+  ],
+  ["an answer does not wait for what it rests on", { behindWaits: false }, "P10", behind],
+  [
+    "what was folded before it was written stands, though somebody wrote first",
+    { behindBeginsAgain: false },
+    "P3",
+    behind,
   ],
   ["no head on a decision", { headOf: ["lease", "fact", "release", "barrier"] }, "P5", failover],
   ["no head on a release", { headOf: ["lease", "decision", "fact", "barrier"] }, "P8", failover],

@@ -305,7 +305,7 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
     return { seen: to, blind: w.blind + skipped.join("") };
   };
   if (j.holder !== me && rules.renewChecksToken) {
-    if (["read", "decide", "start"].includes(w.pc))
+    if (["read", "decide", "start", "behind"].includes(w.pc))
       yield world("learns from renew that it is replaced", rest());
   } else if (j.expired || j.holder !== me)
     yield world("renews", { ...state, journal: renew(j, me, rules) });
@@ -316,8 +316,8 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
   for (const k of w.blind) view[parseInt(k, 36)] = ".";
   view = view.join("");
 
-  const write = (entry, repeated) => {
-    const reply = append(j, me, w.seen, entry, rules, { repeated, lost });
+  const write = (entry, repeated, isFact) => {
+    const reply = append(j, me, w.seen, entry, rules, { repeated, lost, isFact });
     const wrote = reply.kind === "ok" && reply.journal !== j;
     const refusedFact =
       reply.kind !== "ok" && reply.kind !== "lost" && j.winner === me && FACTS.includes(entry)
@@ -467,6 +467,10 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
       if (scenario.snapshots && !lost && view !== state.snapshot)
         yield world("keeps a snapshot of its fold", { ...state, snapshot: view });
       if (todo.do === "judge") for (const click of todo.clicks) yield* judge(click);
+      if (todo.do === "append" && todo.entry === "Q" && scenario.behind) {
+        yield system("reads, and folds it before it is written", become({ pc: "behind" }));
+        return;
+      }
       if (todo.do === "append") {
         const d = decide(todo.entry);
         yield system(d.label, d.to);
@@ -560,6 +564,29 @@ export function* workerSteps(state, i, { scenario, rules, fold, muted }) {
       if (todo.do === "release") {
         yield* leave(release(j, me, w.seen, todo.at, rules, { lost }), todo.at);
       }
+      return;
+    }
+
+    case "behind": {
+      const reply = write("Q", false, true);
+      const again = become({ ...idle, pc: "read" }, { journal: reply.journal ?? j });
+      if (!rules.behindWaits) {
+        const d = decide("R");
+        yield system(`what it read is not written, ${d.label}`, d.to);
+      }
+      if (reply.kind === "fenced") yield system("writes what it read: fenced", rest());
+      else if (reply.kind === "lost")
+        yield system("writes what it read: the journal is not what it was, reads again", again);
+      else if (length > w.seen && rules.behindBeginsAgain)
+        yield system("writes what it read: somebody wrote first, reads again", again);
+      else
+        yield system(
+          "writes what it read",
+          become(
+            { ...jump(length), pc: "decide", seen: length + 1 },
+            { journal: reply.journal, broken: reply.broken },
+          ),
+        );
       return;
     }
 
