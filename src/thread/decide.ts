@@ -365,18 +365,17 @@ function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
 
 /** When time alone makes something due: the next expiry, the next run's message, or that a machine is gone. */
 function nextTime(thread: Thread, situation: Scene): number | undefined {
-  const open = [...thread.live].filter(isOpen);
-  const times = [
-    ...open.flatMap((each) => [each.proposal.expiresAt, endOfEditing(each), escalationTime(each)]),
-    ...grantsIn(thread).map(({ until }) => until),
-    ...[...thread.checks.values()].flatMap(({ isDue, dueAt }) => (isDue ? [] : [dueAt])),
-    ...waitingIn(thread).map(({ warnAt, expiresAt }) => Math.min(warnAt, expiresAt)),
-    ...unshown(thread, situation).map(({ at }) => at),
-    ...unsummed(thread, situation).flatMap(({ at }) => (at > situation.now ? [at] : [])),
-    ...timesOf(situation.items, situation),
-    ...checkTimes(thread, situation),
-  ];
-  const next = Math.min(...times);
+  let next = Infinity;
+  const note = (...times: number[]) => void (next = Math.min(next, ...times));
+  for (const each of thread.live) {
+    if (isOpen(each)) note(each.proposal.expiresAt, endOfEditing(each), escalationTime(each));
+  }
+  for (const { until } of grantsIn(thread)) note(until);
+  for (const { isDue, dueAt } of thread.checks.values()) if (!isDue) note(dueAt);
+  for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);
+  for (const { at } of unshown(thread, situation)) note(at);
+  for (const { at } of unsummed(thread, situation)) if (at > situation.now) note(at);
+  note(...timesOf(situation.items, situation), ...checkTimes(thread, situation));
   return next === Infinity ? undefined : next;
 }
 

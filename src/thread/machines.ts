@@ -53,23 +53,25 @@ function hostIn({ host }: JsonObject): string | undefined {
 export function elsewhereIn(thread: Thread, scenery: Scenery): Elsewhere[] {
   const { machines } = scenery;
   if (machines === undefined) return [];
-  const calls = [...thread.going].flatMap((run) =>
-    [...run.open.values()].flatMap((call) => callElsewhere(thread, run, call, scenery, machines)),
-  );
-  const edits = [...thread.clicks.values()].flatMap((click) => {
+  const found: Elsewhere[] = [];
+  for (const run of thread.going) {
+    for (const call of run.open.values())
+      found.push(...callElsewhere(thread, run, call, scenery, machines));
+  }
+  for (const click of thread.clicks.values()) {
     const action = thread.actions.get(click.action);
-    if (click.choice.kind !== "edit" || action === undefined || !isOpen(action)) return [];
-    if (!machines.isBound(action.proposal.tool)) return [];
+    if (click.choice.kind !== "edit" || action === undefined || !isOpen(action)) continue;
+    if (!machines.isBound(action.proposal.tool)) continue;
     const host = hostIn(editedArgs(action.proposal, click.choice.args));
-    if (host === undefined || host === machines.here) return [];
-    return { host, of: click, isDue: true, until: click.at + MAX_LEFT_MS };
-  });
-  const checks = [...thread.checks.values()].flatMap((of): Elsewhere[] => {
+    if (host === undefined || host === machines.here) continue;
+    found.push({ host, of: click, isDue: true, until: click.at + MAX_LEFT_MS });
+  }
+  for (const of of thread.checks.values()) {
     const { host } = of.of.started ?? {};
-    if (host === undefined || host === machines.here) return [];
-    return [{ host, of, isDue: of.isDue, until: of.dueAt + MAX_LEFT_MS }];
-  });
-  return [...calls, ...edits, ...checks];
+    if (host === undefined || host === machines.here) continue;
+    found.push({ host, of, isDue: of.isDue, until: of.dueAt + MAX_LEFT_MS });
+  }
+  return found;
 }
 
 function callElsewhere(
@@ -158,6 +160,7 @@ export function namesNoMachine(action: Action, isBound: Machines["isBound"]): bo
 
 /** When another machine has to see whether this one is still there, for the actions that wait for people. */
 export function checkTimes({ live }: Thread, { machines, now }: Scenery): number[] {
+  if (machines?.isShared !== true) return [];
   const isOurs = [...live].some((action) => isOpen(action) && action.proposal.host !== undefined);
-  return isOurs && machines?.isShared === true ? [now + HOST_GONE_MS] : [];
+  return isOurs ? [now + HOST_GONE_MS] : [];
 }

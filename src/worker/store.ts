@@ -94,11 +94,10 @@ export async function appendBehind(
     return { draft, entry };
   });
   behind.unsent.push(...facts);
-  const ours = new Set(drafts.map(({ id }) => id));
+  // Nothing of it is shown by itself.
   foldIn(
     ctx,
     facts.map(({ entry }) => entry),
-    ours,
   );
   for (const draft of drafts) note(ctx, draft);
   if (behind.writing === undefined) {

@@ -89,6 +89,7 @@ function attemptsAt({ tried }: ThreadContext, view: string): Attempts {
 
 /** Keeps those of our entries that some view has yet to show. */
 export function noteOurs({ thread, tried }: ThreadContext, ours: ReadonlySet<string>): void {
+  if (ours.size === 0) return;
   for (const id of ours) tried.set(id, new Set());
   const shown = new Set([
     ...thread.outbox.keys(),
