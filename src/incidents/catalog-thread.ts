@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { BotError, messageOf } from "../core/errors.ts";
+import { createQuestions } from "../core/asked-thread.ts";
+import { BotError } from "../core/errors.ts";
 import type { AnyCatalog, Catalog } from "./catalog.ts";
 
 export interface Question {
@@ -11,11 +12,6 @@ export interface Question {
 export type Answer =
   | { readonly id: number; readonly reply: unknown }
   | { readonly id: number; readonly problem: string };
-
-interface Waiting {
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
-}
 
 /**
  * A catalog in a thread of its own, since a question about 100 000 incidents may take longer than an event loop should. The
@@ -58,46 +54,24 @@ type Thread = ReturnType<typeof startThread>;
 function startThread(onEnd: () => void) {
   const worker = new Worker(new URL("catalog-worker.ts", import.meta.url), {
     name: "incidents",
+    env: {},
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   });
-  const waiting = new Map<number, Waiting>();
-  let asked = 0;
-  let why = "it was stopped";
-
-  /** Whoever waits keeps the process; a thread with nothing to do does not. */
-  function keepWhileNeeded(): void {
-    if (waiting.size > 0) worker.ref();
-    else worker.unref();
-  }
-
-  worker.on("message", (answer: Answer) => {
-    const one = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if ("problem" in answer) one?.reject(unavailable(answer.problem));
-    else one?.resolve(answer.reply);
-    keepWhileNeeded();
-  });
-  worker.on("error", (error) => {
-    why = messageOf(error);
-  });
-  worker.on("exit", () => {
+  const questions = createQuestions(worker, (why) => {
     onEnd();
-    for (const { reject } of waiting.values()) reject(unavailable(why));
-    waiting.clear();
+    return unavailable(why);
   });
-  keepWhileNeeded();
-
+  worker.on("message", (answer: Answer) => {
+    if ("problem" in answer) questions.refuse(answer.id, unavailable(answer.problem));
+    else questions.answer(answer.id, answer.reply);
+  });
   return {
-    ask<T>(verb: keyof Catalog, args: readonly unknown[]): Promise<T> {
-      asked += 1;
-      const one = Promise.withResolvers<T>();
-      waiting.set(asked, one);
-      keepWhileNeeded();
-      const question: Question = { id: asked, verb, args };
-      worker.postMessage(question);
-      return one.promise;
-    },
+    ask: <T>(verb: keyof Catalog, args: readonly unknown[]): Promise<T> =>
+      questions.ask((id) => {
+        const question: Question = { id, verb, args };
+        worker.postMessage(question);
+      }),
     end: () => worker.terminate(),
   };
 }

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { createQuestions } from "../../core/asked-thread.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
 import type { Answers, Asked, Refusal, Request, ThreadData, Verbs } from "./messages.ts";
 import type { Stalls } from "./stalls.ts";
@@ -52,21 +53,18 @@ export function createWriter({ path, warn, stalls, now }: WriterOptions): Writer
 
 type Thread = ReturnType<typeof startThread>;
 
-interface Waiting {
-  /** The thread sees to it that it is the verb's reply. */
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
-}
-
 function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string) => void) {
   const { path } = workerData;
-  const worker = new Worker(new URL("thread.ts", import.meta.url), { workerData, name: "store" });
+  const url = new URL("thread.ts", import.meta.url);
+  const worker = new Worker(url, { workerData, name: "store", env: {} });
   const exit = Promise.withResolvers<void>();
-  const waiting = new Map<number, Waiting>();
+  const questions = createQuestions(worker, (why) => {
+    onEnd(why);
+    stalls.answered(false);
+    exit.resolve();
+    return new BotError("STORE_UNAVAILABLE", ended(path, why));
+  });
   let unsent: Request[] = [];
-  let asked = 0;
-  let why = "it was stopped";
-  let isClosing = false;
   let hasAnswered = false;
 
   const send = (what: Asked) => worker.postMessage(what);
@@ -86,59 +84,32 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
     try {
       send([request]);
     } catch (error) {
-      waiting.get(request.id)?.reject(new TypeError(messageOf(error), { cause: error }));
-      waiting.delete(request.id);
-      stalls.answered(waiting.size > 0);
-      keepWhileNeeded();
+      questions.refuse(request.id, new TypeError(messageOf(error), { cause: error }));
+      stalls.answered(questions.isAnyOpen());
     }
-  }
-
-  /** Whoever waits keeps the process; a thread with nothing to do does not. */
-  function keepWhileNeeded(): void {
-    if (waiting.size > 0 || isClosing) worker.ref();
-    else worker.unref();
   }
 
   worker.on("message", ({ isLocked, answers }: Answers) => {
     for (const said of answers) {
-      const one = waiting.get(said.id);
-      waiting.delete(said.id);
-      if ("refusal" in said) one?.reject(errorOf(said.refusal));
-      else one?.resolve(said.reply);
+      if ("refusal" in said) questions.refuse(said.id, errorOf(said.refusal));
+      else questions.answer(said.id, said.reply);
     }
     hasAnswered = true;
-    if (isLocked) stalls.locked(waiting.size > 0);
-    else stalls.answered(waiting.size > 0);
-    keepWhileNeeded();
+    if (isLocked) stalls.locked(questions.isAnyOpen());
+    else stalls.answered(questions.isAnyOpen());
   });
-  worker.on("error", (error) => {
-    why = messageOf(error);
-  });
-  worker.on("exit", () => {
-    onEnd(why);
-    for (const { reject } of waiting.values())
-      reject(new BotError("STORE_UNAVAILABLE", ended(path, why)));
-    waiting.clear();
-    stalls.answered(false);
-    exit.resolve();
-  });
-  keepWhileNeeded();
 
   return {
     ask<T>(what: Omit<Request, "id">): Promise<T> {
-      asked += 1;
-      const one = Promise.withResolvers<T>();
-      waiting.set(asked, one);
-      // What this turn of the event loop asks for goes there together: to wake the thread costs more than most verbs.
-      if (unsent.push({ id: asked, ...what }) === 1) setImmediate(sendAll);
       // A thread that starts loads its code, which is no fault of the disk's.
       if (hasAnswered) stalls.asked();
-      keepWhileNeeded();
-      return one.promise;
+      return questions.ask((id) => {
+        // What this turn of the event loop asks for goes there together: to wake the thread costs more than most verbs.
+        if (unsent.push({ id, ...what }) === 1) setImmediate(sendAll);
+      });
     },
     close(): Promise<void> {
-      isClosing = true;
-      keepWhileNeeded();
+      questions.keep();
       sendAll();
       send("close");
       return exit.promise;
