@@ -36,9 +36,10 @@ export function createSpellings() {
     /** Other words that this one may have been meant to be, the closest first. */
     alike(word: string): string[] {
       const limit = isSpelled(word) ? Math.min(6, Math.round(word.length * 0.2)) : 0;
+      if (limit === 0) return [];
       const letters = lettersOf(word);
       const found: { other: string; steps: number }[] = [];
-      for (let length = word.length - limit; limit > 0 && length <= word.length + limit; length++) {
+      for (let length = word.length - limit; length <= word.length + limit; length++) {
         const { words, letters: all } = known.get(length) ?? NONE;
         let i = 0;
         for (const other of words) {
