@@ -1,6 +1,6 @@
 import { type Earlier, type EarlierMessage, MAX_EARLIER } from "../view.ts";
 import { carriedBy, newestOf, readEarlier } from "../shared/earlier.ts";
-import { withoutNulls } from "../shared/payload.ts";
+import { dropNulls } from "../shared/payload.ts";
 import { answerWithin, type Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import { accountOf, type Place, type Workspace } from "./place.ts";
@@ -115,7 +115,8 @@ async function readThread(
 }
 
 function parsed(messages: readonly unknown[] | undefined): Shown[] {
-  return (messages ?? []).flatMap((message) => shown.safeParse(withoutNulls(message)).data ?? []);
+  dropNulls(messages);
+  return (messages ?? []).flatMap((message) => shown.safeParse(message).data ?? []);
 }
 
 /** Posts are named `msg:<ts>`. */

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { View } from "../view.ts";
 import type { AllowLink } from "../render/rich-text.ts";
@@ -28,8 +29,22 @@ export interface ViewParts {
   log: Logger;
 }
 
+/** Threads at work: each step asks for its thread's view some ten times. */
+const MAX_VIEWS = 200;
+
+/** The view of a thread, the same one as long as it is asked for. */
+export function createViews(parts: ViewParts) {
+  const views = new LRUCache<string, View>({ max: MAX_VIEWS });
+  return (place: Place): View => {
+    const key = `${place.channel} ${place.root}`;
+    const view = views.get(key) ?? createView(place, parts);
+    views.set(key, view);
+    return view;
+  };
+}
+
 /** One thread, as everyone in it sees it. Throws what the Web API answers; the outbox repeats it. */
-export function createView(place: Place, { api, workspace, nameOf, ...parts }: ViewParts): View {
+function createView(place: Place, { api, workspace, nameOf, ...parts }: ViewParts): View {
   // In a direct message all that stands above is other conversations with the bot.
   const isDirect = place.channel.startsWith("D");
   const userOf = (account: string) => tryAccount(account)?.user ?? account;

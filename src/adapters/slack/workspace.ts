@@ -29,7 +29,7 @@ import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
 import { createStatus, createThumbsUp, LOOK_MS } from "./status.ts";
 import { createTitles } from "./titles.ts";
-import { createView } from "./view.ts";
+import { createViews } from "./view.ts";
 
 export interface WorkspaceParts {
   /** The bot's token as it is now. */
@@ -130,8 +130,7 @@ export function serveWorkspace(
         slackMessages(await renderOutgoing(notice, allowLink)),
         delivery,
       ),
-    viewOf: (place) =>
-      createView(place, { ...shown, posting, streams, board, sign, onConclusion, allowLink }),
+    viewOf: createViews({ ...shown, posting, streams, board, sign, onConclusion, allowLink }),
     readAgain: missed.begin,
     async stop() {
       board.stop();
