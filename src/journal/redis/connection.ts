@@ -22,7 +22,7 @@ export type RedisClient = ReturnType<typeof create>;
 /** One connection, made again for as long as it takes. While it is down, nothing waits in a queue. */
 export type Connection = Awaited<ReturnType<typeof connect>>;
 
-function create(address: RedisAddress, isOpened: () => boolean) {
+function create(address: RedisAddress, isKept: () => boolean) {
   const began = performance.now();
   const waits = createReconnects();
   const { socket, ...login } = redisOptions(address);
@@ -34,7 +34,7 @@ function create(address: RedisAddress, isOpened: () => boolean) {
       connectTimeout: ANSWER_MS,
       reconnectStrategy(tries: number, cause: Error) {
         const isWorthIt = performance.now() - began < ANSWER_MS && !isRefusal(cause);
-        if (!isOpened() && !isWorthIt) return cause;
+        if (!isKept() && !isWorthIt) return cause;
         if (tries === 0) waits.reset();
         return waits.next();
       },
@@ -47,6 +47,40 @@ function create(address: RedisAddress, isOpened: () => boolean) {
   });
 }
 
+/** A client and what is known of the server at its other end. */
+interface Link {
+  readonly client: RedisClient;
+  readonly hearing: ReturnType<typeof createHearing>;
+  /** Whether it connects again for as long as it takes. */
+  isKept: boolean;
+  examined: Promise<void>;
+  /** Why the server is not one to be used. */
+  unfit: Error | undefined;
+  /** What is known of why there is no connection. */
+  trouble: string;
+}
+
+/** `onReady` examines the server, each time that it is connected to. */
+function createLink(address: RedisAddress, onReady: (client: RedisClient) => Promise<void>): Link {
+  const hearing = createHearing(ANSWER_MS);
+  const client = hearing.listenTo(create(address, () => link.isKept));
+  const examined = Promise.resolve();
+  const link: Link = { client, hearing, isKept: false, examined, unfit: undefined, trouble: "" };
+  // What is wrong with the store its verbs say.
+  client.on("error", (error: unknown) => {
+    link.trouble = `: ${messageOf(error)}`;
+  });
+  client.on("ready", () => {
+    link.trouble = "";
+    link.unfit = undefined;
+    hearing.heard();
+    link.examined = onReady(client).catch((error: unknown) => {
+      link.unfit = error instanceof Error ? error : new Error(messageOf(error));
+    });
+  });
+  return link;
+}
+
 /**
  * Connects, and keeps connected. Whatever is connected to later is examined before it is used: it may be another server.
  * @throws BotError STORE_UNAVAILABLE when nobody answers within 2 s or the login is refused
@@ -56,42 +90,42 @@ export async function connect(
   examine: (client: RedisClient) => Promise<void>,
 ) {
   const name = showAddress(address);
-  let examined = Promise.resolve();
-  /** Why the server at the other end is not one to be used. */
-  let unfit: Error | undefined;
   let replacedAt = -Infinity;
-  let opened = false;
   let closed = false;
-  /** What is known of why there is no connection. */
-  let trouble = "";
-  const hearing = createHearing(ANSWER_MS);
-  let client = start();
+  let second: Link | undefined;
+  let current = createLink(address, async (client) => {
+    if (current.isKept) await examine(client);
+  });
 
-  function start(): RedisClient {
-    const made = hearing.listenTo(create(address, () => opened));
-    // What is wrong with the store its verbs say.
-    made.on("error", (error: unknown) => {
-      trouble = `: ${messageOf(error)}`;
-    });
-    made.on("ready", () => {
-      trouble = "";
-      unfit = undefined;
-      hearing.heard();
-      if (!opened) return;
-      examined = examine(made).catch((error: unknown) => {
-        unfit = error instanceof Error ? error : new Error(messageOf(error));
-      });
-    });
-    return made;
+  /** At most once a second. */
+  function replace(old: Link): void {
+    const now = performance.now();
+    if (closed || old !== current || now - replacedAt < LONGEST_RECONNECT_MS) return;
+    replacedAt = now;
+    old.client.destroy();
+    current = createLink(address, examine);
+    current.isKept = true;
+    current.client.connect().catch(() => {});
   }
 
-  function replace(old: RedisClient): void {
-    const now = performance.now();
-    if (closed || old !== client || now - replacedAt < LONGEST_RECONNECT_MS) return;
-    replacedAt = now;
-    old.destroy();
-    client = start();
-    client.connect().catch(() => {});
+  /**
+   * A server that took a request and says nothing may be beyond a dead network, which only a second connection shows. When
+   * neither says anything it is only slow: the first is kept, with all that the server is about to answer.
+   */
+  async function compare(first: Link): Promise<void> {
+    if (closed || first !== current || second !== undefined) return;
+    const made = createLink(address, examine);
+    second = made;
+    const began = performance.now();
+    await made.client.connect().catch(() => {});
+    await made.examined;
+    second = undefined;
+    const isDead = !closed && first === current && !first.hearing.hasHeardSince(began);
+    if (isDead && made.client.isReady) {
+      current = made;
+      made.isKept = true;
+      first.client.destroy();
+    } else if (made.client.isOpen) made.client.destroy();
   }
 
   /**
@@ -101,43 +135,45 @@ export async function connect(
    */
   async function ask<T>(work: (client: RedisClient) => Promise<T>): Promise<T> {
     for (const until = performance.now() + ANSWER_MS; ;) {
-      const asked = client;
+      const link = current;
       try {
-        return await hearing.wait(
+        return await link.hearing.wait(
           until - performance.now(),
-          examined.then(() => {
-            if (unfit !== undefined) throw unfit;
-            return work(asked);
+          link.examined.then(() => {
+            if (link.unfit !== undefined) throw link.unfit;
+            return work(link.client);
           }),
         );
       } catch (error) {
         const left = until - performance.now();
-        const isUnfit = error === unfit;
-        // One that took a request and says nothing may be beyond a dead network, which only a new connection shows.
-        if (isUnfit || isWrongServer(error) || error instanceof TimeoutError) replace(asked);
+        const isUnfit = error === link.unfit;
+        if (isUnfit || isWrongServer(error)) replace(link);
         // Nothing was sent.
         const isEarly = error instanceof ClientOfflineError || isUnfit;
-        if (!isEarly || closed || left <= 0) throw translate(error, name, trouble);
+        if (!isEarly || closed || left <= 0) {
+          if (error instanceof TimeoutError) void compare(link);
+          throw translate(error, name, link.trouble);
+        }
         await sleep(Math.min(left, 10 + Math.random() * 40));
       }
     }
   }
 
   try {
-    await hearing.wait(ANSWER_MS, client.connect());
-    opened = true;
+    await current.hearing.wait(ANSWER_MS, current.client.connect());
+    current.isKept = true;
     return {
       ask,
       /** Connects again, at most once a second: the address may lead to another server by now. */
-      renew: () => replace(client),
+      renew: () => replace(current),
       close() {
         closed = true;
-        client.destroy();
+        for (const link of [current, second]) if (link?.client.isOpen) link.client.destroy();
       },
     };
   } catch (error) {
-    if (client.isOpen) client.destroy();
-    throw translate(error, name, trouble);
+    if (current.client.isOpen) current.client.destroy();
+    throw translate(error, name, current.trouble);
   }
 }
 

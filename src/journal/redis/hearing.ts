@@ -13,6 +13,7 @@ export function createHearing(silentMs: number) {
 
   return {
     heard,
+    hasHeardSince: (time: number) => heardAt >= time,
     /** The same client, whose every reply is heard: what the server refuses, too. */
     listenTo<C extends object>(client: C): C {
       return new Proxy(client, {
