@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { Entry } from "../../src/core/entry.ts";
+import { encodeDraft } from "../../src/core/entry-codec.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { ANSWER, call } from "../agent/talking.ts";
+import { ANSWER, call, ofKind } from "../agent/talking.ts";
 import { openRedisJournal } from "../../src/journal/redis/journal.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { RedisServer } from "../fakes/redis-server.ts";
@@ -22,8 +24,8 @@ function counting(journal: Journal, asked: string[]): Journal {
   });
 }
 
-/** The verbs that a run of so many steps asks of its store, a read by each but the last. */
-async function verbsOf(reads: number, journal = openMemoryJournal()): Promise<string[]> {
+/** The verbs that a run of so many steps asks of its store, a read by each but the last, and the entries that it leaves. */
+async function runOf(reads: number, journal = openMemoryJournal()) {
   const asked: string[] = [];
   const look = fakeTool({ name: "look" });
   const turns = Array.from({ length: reads }, (_, i) => {
@@ -40,16 +42,35 @@ async function verbsOf(reads: number, journal = openMemoryJournal()): Promise<st
   await stage.settle();
   expect(look.runs).toHaveLength(reads);
   expect(stage.chat.answers()).toMatchObject([{ status: "completed" }]);
+  const entries = await stage.entries();
   await journal.close();
-  return asked;
+  return { asked, entries };
+}
+
+const verbsOf = async (...given: Parameters<typeof runOf>) => (await runOf(...given)).asked;
+
+/** What a row has of an entry besides its numbers and its head. */
+function bytesOf({ seq: _seq, at: _at, head: _head, ...draft }: Entry): number {
+  const { stored, kind, body } = encodeDraft(draft, "tuple");
+  return Buffer.byteLength(stored + kind + body);
 }
 
 test("a step of one read asks at most two verbs of the store: the model's turn, and the read with its end", async () => {
-  const [some, more] = [await verbsOf(20), await verbsOf(30)];
-  const appends = (verbs: string[]) => verbs.filter((verb) => verb === "append").length;
-  expect(appends(more) - appends(some)).toBeLessThanOrEqual(2 * 10);
+  const verbs = await verbsOf(30);
+  // The run's beginning, its answer and its end are appends too.
+  const appends = verbs.filter((verb) => verb === "append").length;
+  expect(appends).toBeLessThanOrEqual(2 * 30 + 4);
   // Its tokens are set aside now and then.
-  expect(more.length - some.length).toBeLessThan(3 * 10);
+  expect(verbs.length).toBeLessThan(3 * 30);
+});
+
+test("it leaves two entries, of few bytes beside the result's own", async () => {
+  const { entries } = await runOf(30);
+  const turn = ofKind(entries, "assistant").at(-2);
+  const read = ofKind(entries, "tool_finished").at(-1);
+  if (turn === undefined || read === undefined) throw new Error("nothing was read");
+  const bytes = bytesOf({ ...turn, ms: 0 }) + bytesOf({ ...read, ms: 0, text: "" });
+  expect(bytes).toBeLessThanOrEqual(130);
 });
 
 test("on Redis such a step is two scripts", async () => {
