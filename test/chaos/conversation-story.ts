@@ -179,7 +179,7 @@ const nudge: Omit<ToolSight, "what"> = {
   args: input("m1"),
   last: 5,
 };
-const askedNow = {
+export const askedNow = {
   what: "asked",
   key,
   run: 0,

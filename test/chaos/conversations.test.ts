@@ -3,6 +3,7 @@ import type { Draft } from "../../src/core/entry.ts";
 import {
   all,
   asked,
+  askedNow,
   bob,
   click,
   cy,
@@ -79,6 +80,24 @@ test.each<[string, Evidence]>([
   [
     "a later run is told other lines as quoted",
     evidence(asked(["u, quoted", "a", "t", "a"], { run: 1, unlabelled: ["u", "a", "t", "a"] })),
+  ],
+  [
+    "a process died with what it had asked a model by",
+    evidence({
+      sights: (sights) => [
+        ...sights,
+        {
+          ...askedNow,
+          turns: ["u", "a", "t", "a", "lost"],
+          unlabelled: ["u", "a", "t", "a", "lost"],
+        },
+        {
+          ...askedNow,
+          turns: ["u", "a", "t", "a", "t", "a"],
+          unlabelled: ["u", "a", "t", "a", "t", "a"],
+        },
+      ],
+    }),
   ],
 ])("a conversation in which %s has no violations", (_what, seen) => {
   expect(violations(seen)).toEqual([]);

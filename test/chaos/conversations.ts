@@ -209,15 +209,23 @@ function checkCallsAsked(evidence: Evidence, calls: CallEvidence[]): string[] {
 
 /**
  * 8, seen from the model: each call has its one result, and every request begins with what earlier ones said, within a run
- * to the byte. What a machine had not flushed when it died may be said otherwise in its next life.
+ * to the byte. What a machine had not flushed when it died may be said otherwise in its next life, and so may what a process
+ * asked a model and never wrote the answer to: the reads that it told of may have gone with it.
  */
-function checkRequests({ lines, deaths }: Evidence): string[] {
+function checkRequests(evidence: Evidence): string[] {
+  const { lines, deaths } = evidence;
   const lifeOf = ({ at }: { at: number }) => deaths.filter((death) => death < at).length;
   const lives = Object.values(Object.groupBy(lines, lifeOf));
-  return lives.flatMap((life = []) => checkLife(life));
+  const asked = lines.filter(({ what }) => what === "asked");
+  const answered = new Set(
+    entriesOf(evidence, "assistant").map(({ model, at }) =>
+      asked.findLast((line) => `chaos/${line.pid}` === model && line.at <= at),
+    ),
+  );
+  return lives.flatMap((life = []) => checkLife(life, answered));
 }
 
-function checkLife(lines: readonly Line[]): string[] {
+function checkLife(lines: readonly Line[], answered: ReadonlySet<Line | undefined>): string[] {
   const asked = lines.flatMap((line) => (line.what === "asked" ? [line] : []));
   const unpaired = asked.flatMap((line) => line.unpaired);
   const ordered = asked.toSorted((a, b) => a.turns.length - b.turns.length);
@@ -225,6 +233,7 @@ function checkLife(lines: readonly Line[]): string[] {
     // A side run is told what waits otherwise than the run that it goes on beside.
     const lane = ordered
       .slice(0, i)
+      .filter((each) => answered.has(each))
       .filter((each) => each.isSide === isSide && (!isSide || each.run === run));
     const shorter = lane.filter((each) => each.run === run && each.turns.length < turns.length);
     // Asked again without a turn between, others may instruct it.
