@@ -46,7 +46,7 @@ export interface Backend
       "post" | "lease" | "renew" | "flushReservation" | "keepSnapshot" | "due" | "beat" | "used"
     > {
   append(
-    ...args: [Append[0], Known, Append[2], before: number | undefined]
+    ...args: [Append[0], Known, Append[2], before: number | undefined, ifLast: boolean]
   ): ReturnType<Journal["append"]>;
   release(
     ...args: [Release[0], Known, Release[2], Release[3], Release[4]]
@@ -132,8 +132,8 @@ export function createJournal(store: Backend): Journal {
     },
     lease: store.lease,
     renew: store.renew,
-    async append(lease, after, drafts, { before } = {}) {
-      const reply = await store.append(lease, knownOf(after), drafts, before);
+    async append(lease, after, drafts, { before, ifLast = false } = {}) {
+      const reply = await store.append(lease, knownOf(after), drafts, before, ifLast);
       const last = reply.kind === "ok" ? reply.unseen.at(-1)?.seq : undefined;
       if (last !== undefined) watchers.notify(lease.key, last);
       return reply;

@@ -124,13 +124,14 @@ export interface Journal {
   /**
    * Writes facts or decisions, never both (see `isFact`). Checked in this order: the token; that `after` is what was folded;
    * ids already written; `before`
-   * on the store's clock; for decisions, that `after` is the last entry. The lease's end is not looked at.
+   * on the store's clock; for decisions, and with `ifLast` for facts too, that `after` is the last entry. The lease's end is not
+   * looked at.
    */
   append(
     lease: Lease,
     after: Position,
     entries: readonly Draft<AppendKind>[],
-    options?: { before?: number },
+    options?: { before?: number; ifLast?: boolean },
   ): Promise<AppendReply>;
   /**
    * Forgets the token and says when the journal is next due, in whole ms; refused while there are entries after `after`. With `host` it

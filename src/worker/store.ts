@@ -117,20 +117,10 @@ async function writeBehind(ctx: JournalContext, from: StoredEnd): Promise<void> 
   const { behind, state } = ctx;
   let stored = from;
   while (behind.unsent.length > 0) {
-    const after = stored;
-    const facts = behind.unsent.splice(0, countSendable(behind.unsent, after));
-    const reply = await retryUntilStored(ctx, () =>
-      ctx.journal.append(
-        ctx.lease,
-        after,
-        facts.map(({ draft }) => draft),
-      ),
-    );
-    const end = asFolded(
-      facts.map(({ entry }) => entry),
-      reply,
-    );
+    const facts = behind.unsent.splice(0);
+    const reply = await send(ctx, stored, facts);
     if (reply.kind === "ok") ctx.noteClock(reply.now);
+    const end = asFolded(facts, reply);
     if (end === undefined) {
       markLost(ctx, reply.kind === "lost" ? "set back" : "overtaken");
       return;
@@ -142,18 +132,32 @@ async function writeBehind(ctx: JournalContext, from: StoredEnd): Promise<void> 
   behind.writing = undefined;
 }
 
-/** What tells by its number which entry was the last one seen waits until that one is stored: it may get another number. */
-function countSendable(unsent: Behind["unsent"], { last }: StoredEnd): number {
-  const next = unsent.findIndex(({ draft }) => "seen" in draft && draft.seen > last);
-  return next === -1 ? unsent.length : next;
+/**
+ * What tells by its number which entry was the last one seen is written only where that number is right: behind what came
+ * first it would count as seen. Then what stands before it is kept.
+ */
+async function send(
+  ctx: JournalContext,
+  after: StoredEnd,
+  facts: Behind["unsent"],
+): Promise<AppendReply> {
+  const numbered = facts.findIndex(({ draft }) => "seen" in draft && draft.seen > after.last);
+  const write = (some: Behind["unsent"], ifLast: boolean) => {
+    const drafts = some.map(({ draft }) => draft);
+    const options = ifLast ? { ifLast } : {};
+    return retryUntilStored(ctx, () => ctx.journal.append(ctx.lease, after, drafts, options));
+  };
+  const reply = await write(facts, numbered !== -1);
+  if (reply.kind === "unseen") await write(facts.slice(0, numbered), false);
+  return reply;
 }
 
 /** The end of the journal, if these were written as they were folded; they get the store's times. */
-function asFolded(folded: readonly Entry[], reply: AppendReply): StoredEnd | undefined {
+function asFolded(folded: Behind["unsent"], reply: AppendReply): StoredEnd | undefined {
   if (reply.kind !== "ok" || reply.unseen.length !== folded.length) return undefined;
   let end: StoredEnd | undefined;
   for (const [i, { seq, id, at, head }] of reply.unseen.entries()) {
-    const entry = folded[i];
+    const entry = folded[i]?.entry;
     if (entry?.seq !== seq || entry.id !== id) return undefined;
     Object.assign(entry, { at, ...(head !== undefined && { head }) });
     end = { last: seq, head };

@@ -176,6 +176,8 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       await other.post(KEY, message("b"));
       const refused = await journal.append(lease, 1, [decision("d")]);
       expect(refused).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
+      const last = await journal.append(lease, 1, [fact("f")], { ifLast: true });
+      expect(last).toMatchObject({ kind: "unseen", unseen: [{ id: "b" }] });
       const taken = await journal.append(lease, 1, [fact("f")]);
       expect(taken).toMatchObject({ kind: "ok", unseen: [{ id: "b" }, { id: "f" }] });
       expect(await journal.append(lease, 3, [decision("d")])).toMatchObject({

@@ -297,8 +297,8 @@ function verbsOf(memory: Memory): Pick<Backend, "post" | "lease" | "renew" | "ap
       hold(memory, kept, { token, dueAt: time + lease.ttlMs, attempts });
       return { kind: "ok", last: lastOf(kept), now: time };
     },
-    async append(lease, known, drafts, before) {
-      const facts = areFacts(drafts);
+    async append(lease, known, drafts, before, ifLast) {
+      const facts = areFacts(drafts) && !ifLast;
       const kept = heldBy(memory, lease);
       if (kept === undefined) return { kind: "fenced" };
       if (!isThere(kept, known)) return { kind: "lost" };

@@ -76,3 +76,38 @@ test("who writes before it is there is heard: the thread is taken up again as th
   expect(ofKind(entries, "tool_finished")).toHaveLength(1);
   expect((await journal.read(KEY)).map(({ seq }) => seq)).toEqual(entries.map((_, i) => i + 1));
 });
+
+test("turns that go to the store together are refused where somebody wrote first, and the first call's end is kept", async () => {
+  const { promise: twice, resolve: isTwice } = Promise.withResolvers<void>();
+  const look = fakeTool({
+    name: "look",
+    run: async ({ name }) => {
+      if (name === "db") isTwice();
+      return { text: `saw ${name}` };
+    },
+  });
+  const sent: boolean[] = [];
+  const journal: Journal = around(async (given, next) => {
+    if (idsIn(given).includes("assistant:r1.1")) await twice;
+    if (idsIn(given).includes("assistant:r1.2") && sent.push(given[3]?.ifLast === true) === 1)
+      await stage.say("and look at mail too");
+    return next(...given);
+  });
+  const stage: Awaited<ReturnType<typeof talking>> = await talking(
+    [{ calls: [call("look", "web")] }, { calls: [call("look", "db")] }, ANSWER, ANSWER],
+    { journal, tools: [look] },
+  );
+  await stage.ask("look at web and db");
+  await stage.settle();
+  expect(sent[0]).toBe(true);
+  const entries = await stage.entries();
+  const [, second] = ofKind(entries, "message");
+  const [, ...turns] = ofKind(entries, "assistant");
+  const held = stage.model.requests.findIndex(({ turns: told }) =>
+    JSON.stringify(told).includes("look at mail"),
+  );
+  expect(held).toBeGreaterThan(1);
+  expect(turns.every(({ seen }) => seen > (second?.seq ?? Infinity))).toBe(true);
+  expect(ofKind(entries, "tool_finished").map(({ id }) => id)).toEqual(["finished:r1.t1"]);
+  expect(stage.chat.answers()).toHaveLength(1);
+});

@@ -247,8 +247,15 @@ function entriesOf(drafts: readonly Draft[], { place, heads }: Prepared): Entry[
   });
 }
 
-export const append: Verb<"append"> = async (store, { key, token }, known, drafts, before) => {
-  const decides = areFacts(drafts) ? 0 : 1;
+export const append: Verb<"append"> = async (
+  store,
+  { key, token },
+  known,
+  drafts,
+  before,
+  ifLast,
+) => {
+  const decides = areFacts(drafts) && !ifLast ? 0 : 1;
   const ids = drafts.map(({ id }) => id);
   const { reply, prepared: sent } = await write(store, key, {
     script: scripts.APPEND,

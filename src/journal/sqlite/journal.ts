@@ -214,8 +214,8 @@ function writeBackend(
     },
     lease: (key, ttlMs) => writer.ask("lease", key, ttlMs),
     renew: (lease) => writer.ask("renew", lease),
-    async append(lease, known, drafts, before) {
-      const facts = areFacts(drafts);
+    async append(lease, known, drafts, before, ifLast) {
+      const facts = areFacts(drafts) && !ifLast;
       const rows = drafts.map((draft) => encodeDraft(draft, "tuple"));
       const reply = await writer.ask("append", lease, known, rows, facts, before);
       if (reply.kind === "written") {
