@@ -112,6 +112,8 @@ describe("a crash", () => {
     await stage.say("is web well?");
     const dying = stage.settle();
     await expect.poll(() => stage.model.requests.length).toBe(2);
+    // What the read found may still be on its way to the store: then it would be read again.
+    await expect.poll(() => stage.kinds()).toContain("tool_finished");
     clock.now += 60_000;
     const { model, journal, chat, look, act } = stage;
     const next = await createStage({ tools: [look, act], model, journal, chat, now });
