@@ -13,7 +13,8 @@ const OURS = [
   fileURLToPath(import.meta.resolve("../../bin/watchkeeper.js")),
 ];
 const FLOOR = [fileURLToPath(import.meta.resolve("../peers/bolt.ts"))];
-const HOOKS = [import.meta.resolve("./loop-delay.ts"), import.meta.resolve("./flushes.ts")];
+const LOOP_DELAY = import.meta.resolve("./loop-delay.ts");
+const FLUSHES = import.meta.resolve("./flushes.ts");
 
 /** What a program took, from `watch` on but for its memory. */
 export interface Used {
@@ -35,7 +36,7 @@ export interface Child {
   kill(): void;
 }
 
-/** Ours or the floor, with this environment beside the fake's addresses. */
+/** Ours or the floor, with this environment beside the fake's addresses. `SLOW_FLUSH_MS`: a flush takes so much longer. */
 export async function startChild(
   which: "ours" | "floor",
   slack: FakeSlack,
@@ -46,7 +47,9 @@ export async function startChild(
   const flushFile = join(folder, "flushes");
   writeFileSync(flushFile, "");
   writeFileSync(join(folder, "watchkeeper.yaml"), "budgets: { tokensPerDay: 1000000000 }\n");
-  const hooks = HOOKS.flatMap((hook) => ["--import", hook]);
+  const { SLOW_FLUSH_MS: slowMs = "0", ...given } = env;
+  const flushes = `${FLUSHES}?${new URLSearchParams({ file: flushFile, slowMs })}`;
+  const hooks = ["--import", LOOP_DELAY, "--import", flushes];
   const child = spawn(process.execPath, [...hooks, ...(which === "ours" ? OURS : FLOOR)], {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],
@@ -57,8 +60,7 @@ export async function startChild(
       SLACK_APP_TOKEN: slack.appToken,
       SLACK_API_URL: slack.apiUrl,
       LOOP_DELAY_FILE: delayFile,
-      FLUSH_FILE: flushFile,
-      ...env,
+      ...given,
     },
   });
   let said = "";

@@ -3,12 +3,13 @@ import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Loaded before a program (`--import`), also in its threads: each of its flushes adds a byte to the file FLUSH_FILE, and takes
- * SLOW_FLUSH_MS longer, as on a slow disk. Those that SQLite does by itself, twice in a thousand pages of its log and at the
+ * Loaded before a program (`--import`), also in its threads, which have no environment: each of its flushes adds a byte to the `file`
+ * that the address names, and takes `slowMs` longer, as on a slow disk. Those that SQLite does by itself, twice in a thousand pages of its log and at the
  * start, are neither counted nor slower.
  */
-const slowMs = Number(process.env["SLOW_FLUSH_MS"] ?? 0);
-const counted = openSync(process.env["FLUSH_FILE"] ?? "", "a");
+const { searchParams } = new URL(import.meta.url);
+const slowMs = Number(searchParams.get("slowMs"));
+const counted = openSync(searchParams.get("file") ?? "", "a");
 process.on("exit", () => closeSync(counted));
 
 const file = await open(import.meta.filename);
