@@ -48,8 +48,8 @@ export async function startChild(
   writeFileSync(flushFile, "");
   writeFileSync(join(folder, "watchkeeper.yaml"), "budgets: { tokensPerDay: 1000000000 }\n");
   const { SLOW_FLUSH_MS: slowMs = "0", ...given } = env;
-  const flushes = `${FLUSHES}?${new URLSearchParams({ file: flushFile, slowMs })}`;
-  const hooks = ["--import", LOOP_DELAY, "--import", flushes];
+  const counting = `${FLUSHES}?${new URLSearchParams({ file: flushFile, slowMs }).toString()}`;
+  const hooks = ["--import", LOOP_DELAY, "--import", counting];
   const child = spawn(process.execPath, [...hooks, ...(which === "ours" ? OURS : FLOOR)], {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],

@@ -1,8 +1,8 @@
 import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { atMost } from "../core/time-limit.ts";
 
-/** Runs wait no longer than this for events that keep coming. */
-const MAX_MS = 1_000;
+/** Runs wait no longer than this for events that keep coming: of the 3 s that a platform waits, one is left for their end. */
+const MAX_MS = 2_000;
 /**
  * Events of which none came or was acknowledged for so many looks, `LOOK_MS` apart, wait for something else than this process, such as
  * a platform, and hold up nothing. Looks are counted, not ms: a busy loop has few of them.
