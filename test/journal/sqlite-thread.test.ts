@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openSqliteJournal } from "../../src/journal/sqlite/journal.ts";
@@ -70,19 +69,41 @@ test("what cannot be sent to the thread is refused alone: what was asked beside 
   await writer.close();
 });
 
-test("held by another process it is waited for, and the operator is told that it is not the disk", async () => {
-  const warned: string[] = [];
-  const warn = (text: string) => void warned.push(text);
+test("held by another process it is waited for, which the thread says", async () => {
   const path = join(folderHere(), "watchkeeper.db");
-  const journal = await openSqliteJournal({ path, warn, stallMs: 20 });
-  await journal.post("test:thread", message("a"));
-  const other = new DatabaseSync(path);
-  other.exec("BEGIN IMMEDIATE");
-  const posted = journal.post("test:thread", message("b"));
-  await expect.poll(() => warned).toEqual([expect.stringMatching(/another process holds/)]);
+  const other = await openDatabase(path, () => {});
+  const said: string[] = [];
+  const stalls = {
+    asked: () => void said.push("asked"),
+    locked: () => void said.push("locked"),
+    answered: () => void said.push("answered"),
+  };
+  const writer = createWriter({ path, warn: () => {}, stalls, now: undefined });
+  await writer.ask("beat", "a");
+  other.exec("PRAGMA query_only = OFF; BEGIN IMMEDIATE");
+  // After two seconds it is refused, which a busy machine may need.
+  const beaten = writer.ask("beat", "b").catch(() => writer.ask("beat", "b"));
+  await expect.poll(() => said).toContain("locked");
   other.exec("ROLLBACK");
   other.close();
-  await posted;
-  expect(warned).toEqual([expect.anything(), expect.stringMatching(/^The program has written/)]);
-  await journal.close();
+  await beaten;
+  expect(said.at(-1)).toBe("answered");
+  await writer.close();
+});
+
+test("the operator is told which of both is waited for, the disk or another process, and when it is over", async () => {
+  for (const isLocked of [false, true]) {
+    const warned: string[] = [];
+    const stalls = createStalls("written it", (text) => void warned.push(text), 20);
+    stalls.asked();
+    if (isLocked) stalls.locked(true);
+    await expect.poll(() => warned).toHaveLength(1);
+    expect(/another process holds/.test(warned[0] ?? "")).toBe(isLocked);
+    // Those that were refused meanwhile end nothing.
+    if (isLocked) stalls.locked(false);
+    stalls.answered(false);
+    expect(warned[1]).toMatch(
+      isLocked ? /^The program has written it/ : /^The disk has written it/,
+    );
+  }
 });
