@@ -62,7 +62,7 @@ function noteUrl(places: Places, text: string): void {
 /** Adds a word if it is an address or a name, perhaps with port and path. */
 function noteHost(places: Places, word: string): void {
   const address = withoutBrackets(word);
-  if (isIP(address) === 6) return keep(places.hosts, String(readAddress(address)));
+  if (addressKind(address) === 6) return keep(places.hosts, String(readAddress(address)));
   const {
     host = "",
     port = "",
@@ -75,10 +75,15 @@ function noteHost(places: Places, word: string): void {
   for (const scheme of ["http", "https"]) noteUrl(places, `${scheme}://${host}${port}${path}`);
 }
 
+/** As `isIP`, which takes long over words that are none. */
+function addressKind(word: string): number {
+  return /[.:]/.test(word) ? isIP(word) : 0;
+}
+
 /** The canonical name or address; undefined for a number, a version or a file. */
 function nameOf(host: string): string | undefined {
   const address = withoutBrackets(host);
-  if (isIP(address) !== 0) return String(readAddress(address));
+  if (addressKind(address) !== 0) return String(readAddress(address));
   const name = host.replace(/\.$/, "").toLowerCase();
   if (name.length > 253 || !NAME.test(name)) return undefined;
   const [last = "", ...before] = name.split(".").toReversed();
