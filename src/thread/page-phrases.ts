@@ -1,3 +1,4 @@
+import { lazily } from "../core/lazily.ts";
 import { formatUtc } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
 import { type Action, approvingVotes, isApproved } from "./action.ts";
@@ -5,7 +6,7 @@ import { missingOf } from "./phrases.ts";
 
 /** What people are told of an action for which a pager calls others, here and there. What is told there holds no markup. */
 
-const AND = new Intl.ListFormat("en");
+const and = lazily(() => new Intl.ListFormat("en"));
 
 /** One that answers as `to`, such as `Mail through PagerDuty`. */
 export function paged(action: string, to: string, incident: string): string {
@@ -58,6 +59,6 @@ export function whyOver(action: Action): string {
   const names = approvingVotes(action).map(signed);
   const isDecided = started || isApproved(action);
   return isDecided && names.length > 0
-    ? `${AND.format(names)} approved ${name}.`
+    ? `${and().format(names)} approved ${name}.`
     : `${name} waits for nobody any more.`;
 }

@@ -10,9 +10,13 @@ export function apart(text: string): string {
   return text.replaceAll(/\u200d|\ufe0f/g, "");
 }
 
+/** Each of them takes one cell, whatever stands beside it. What others take is looked up in tables that take long to load. */
+const NARROW =
+  /^[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc]*$/;
+
 /** Terminal cells that `text` takes; colours take none. */
 export function widthOf(text: string): number {
-  return stringWidth(apart(text));
+  return NARROW.test(text) ? text.length : stringWidth(apart(text));
 }
 
 /**
