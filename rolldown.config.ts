@@ -27,17 +27,32 @@ const LATER: Readonly<Record<string, string>> = {
   "const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;":
     "let emoji; const rgiEmojiRegex = { test: (text) => (emoji ??= new RegExp('^\\\\p{RGI_Emoji}$', 'v')).test(text) };",
 };
-const later: Plugin = {
-  name: "later",
-  transform: {
-    filter: { code: Object.keys(LATER) },
-    handler(code) {
-      let changed = code;
-      for (const [now, then] of Object.entries(LATER)) changed = changed.replace(now, () => then);
-      return changed;
+
+function later(): Plugin {
+  const wanted = new Set(Object.keys(LATER));
+  return {
+    name: "later",
+    transform: {
+      filter: { code: [...wanted] },
+      handler(code) {
+        let changed = code;
+        for (const [now, then] of Object.entries(LATER)) {
+          if (!changed.includes(now)) continue;
+          wanted.delete(now);
+          changed = changed.replace(now, () => then);
+        }
+        return changed;
+      },
     },
-  },
-};
+    buildEnd(error) {
+      if (error !== undefined || wanted.size === 0) return;
+      const lines = [...wanted].map((line) => `\n  ${line}`).join("");
+      this.error(
+        `No library has these lines any more, so a start would do again what LATER puts off. Look what string-width has instead:${lines}`,
+      );
+    },
+  };
+}
 
 export default defineConfig({
   input: "src/main.ts",
@@ -47,7 +62,7 @@ export default defineConfig({
   // discord.js has one for its shards, which are not used here.
   checks: { eval: false },
   logLevel: "warn",
-  plugins: [threads, later],
+  plugins: [threads, later()],
   output: {
     dir: "dist",
     cleanDir: true,
