@@ -53,7 +53,8 @@ export function createWorker(
     try {
       await hold(ctx, slot);
       if (ctx.lost !== undefined) await startOver(ctx);
-      else if (ctx.state.newer === undefined) {
+      // Facts that never reached the store are in a fold that nobody may go on from.
+      else if (ctx.state.newer === undefined && ctx.behind.stored === undefined) {
         known.set(ctx.key, ctx.state);
         await keepSnapshot(ctx, began);
       }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Journal } from "../../src/journal/journal.ts";
+import { BotError } from "../../src/core/errors.ts";
 import { ANSWER, call, ofKind, talking } from "../agent/talking.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { fakeTool, KEY } from "../fakes/stage.ts";
@@ -109,5 +110,48 @@ test("turns that go to the store together are refused where somebody wrote first
   expect(held).toBeGreaterThan(1);
   expect(turns.every(({ seen }) => seen > (second?.seq ?? Infinity))).toBe(true);
   expect(ofKind(entries, "tool_finished").map(({ id }) => id)).toEqual(["finished:r1.t1"]);
+  expect(stage.chat.answers()).toHaveLength(1);
+});
+
+test("what a worker could not write before it lost its lease, it does not take for written when it has the thread again", async () => {
+  const store = openMemoryJournal();
+  onTestFinished(() => store.close());
+  let [isAway, isBack] = [false, false];
+  const journal: Journal = {
+    ...store,
+    async append(...given) {
+      isAway ||= !isBack && idsIn(given).includes("assistant:r1.1");
+      if (isAway) throw new BotError("STORE_UNAVAILABLE", "The store is away.");
+      return store.append(...given);
+    },
+    async renew(lease) {
+      if (!isAway) return store.renew(lease);
+      // Another worker took it, and gave it back.
+      await store.release(lease, (await store.read(KEY)).length);
+      return { kind: "fenced" };
+    },
+  };
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const look = fakeTool({
+    name: "look",
+    async run() {
+      await held;
+      return { text: "seen" };
+    },
+  });
+  const stage = await talking([{ calls: [call("look")] }, { calls: [call("look")] }, ANSWER], {
+    journal,
+    tools: [look],
+    leaseMs: 150,
+  });
+  await stage.ask("look at web");
+  letGo();
+  [isAway, isBack] = [false, true];
+  await stage.say("and look at db too");
+  await stage.say("and at mail");
+  await stage.settle();
+  const entries = await stage.entries();
+  expect(ofKind(entries, "assistant").map(({ step }) => step)).toEqual([1, 2]);
+  expect(JSON.stringify(stage.model.requests.at(-1)?.turns)).toContain("look at db");
   expect(stage.chat.answers()).toHaveLength(1);
 });
