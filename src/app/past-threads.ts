@@ -8,7 +8,7 @@ import { createTurns } from "../core/turns.ts";
 import type { AnyCatalog } from "../incidents/catalog.ts";
 import type { FoundPast, PastRow, PastThread } from "../incidents/past-threads.ts";
 import type { ReadHead } from "../incidents/read-head.ts";
-import type { Journal } from "../journal/journal.ts";
+import { type Journal, MAX_DATED_BACK_MS } from "../journal/journal.ts";
 import type { PastThreads } from "../tools/integration.ts";
 import type { Asker } from "../tools/tool.ts";
 import { homeOf, threadAt } from "./thread-places.ts";
@@ -50,11 +50,12 @@ export function createPastThreads({ journal, adapters, catalog, encode }: PastPa
     const since = (await catalog.pastMark(transport)) ?? Date.now() - PAST_MS;
     const heads: ReadHead[] = [];
     let mark = since;
-    for await (const { key, last, head, changed } of journal.list({
+    for await (const { key, last, head, changed, now } of journal.list({
       prefix: `${transport}:`,
       since,
     })) {
-      mark = Math.max(mark, changed);
+      // The newest comes first; an entry that is dated back may still come before it.
+      if (heads.length === 0) mark = Math.max(since, Math.min(changed, now - MAX_DATED_BACK_MS));
       if (heads.push({ id: key, last, head }) === MOST) break;
     }
     const stale = new Set(await catalog.pastStale(heads));

@@ -77,5 +77,8 @@ function startThread(onEnd: () => void) {
 }
 
 function unavailable(why: string): BotError {
-  return new BotError("STORE_UNAVAILABLE", `The index of incidents does not answer: ${why}.`);
+  return new BotError(
+    "STORE_UNAVAILABLE",
+    `The index of incidents and threads does not answer: ${why}.`,
+  );
 }

@@ -104,6 +104,21 @@ test("what is private by now, was taken away, or is shown in a private place too
   expect([await find("kafka"), await find("kafka", "slack:T1:G1")]).toEqual([[], []]);
 });
 
+test("an entry that is dated back, as Redis signs them, is found by the next search", async () => {
+  const [there, late] = ["slack:T1:C2:2.1", "slack:T1:C2:3.1"] as const;
+  const { find, say, journal } = await threads({ [there]: "kafka lag" });
+  const list = journal.list.bind(journal);
+  journal.list = async function* ({ prefix = "", since = 0 } = {}) {
+    for await (const found of list({ prefix })) {
+      const changed = found.changed - (found.key === late ? 5_000 : 0);
+      if (changed >= since) yield { ...found, changed };
+    }
+  };
+  expect(await find("kafka")).toEqual([there]);
+  await say(late, "kafka again");
+  expect(await find("kafka")).toEqual(expect.arrayContaining([there, late]));
+});
+
 test("only members search other threads", async () => {
   const { all } = await threads({ "slack:T1:C2:2.1": "kafka lag" });
   await expect(all("kafka", { account: "slack:T1:U0GUS" })).rejects.toMatchObject({
