@@ -1,4 +1,4 @@
-import { lazily } from "../core/lazily.ts";
+import { listAnd } from "../core/lists.ts";
 import type { Adapter } from "../adapters/adapter.ts";
 import { groupsIn, rulesAbout } from "../approvals/access.ts";
 import { isGroup, isNamed, type Requester } from "../approvals/requester.ts";
@@ -15,8 +15,6 @@ interface Parts {
   adapters: ReadonlyMap<string, Adapter>;
   config: Pick<Config, "approvals" | "access" | "people">;
 }
-
-const and = lazily(() => new Intl.ListFormat("en"));
 
 /** Somebody as the platform knows them now, and the channels that the thread is in. */
 interface Known extends Requester {
@@ -66,7 +64,7 @@ export function createWhoIs({ journal, adapters, config }: Parts): WhoIs {
     const mapped = config.people.find((each) => each.accounts.includes(account));
     if (mapped === undefined) return [you];
     const others = mapped.accounts.filter((each) => each !== account);
-    const also = others.length === 0 ? "" : `, with ${and().format(others)}`;
+    const also = others.length === 0 ? "" : `, with ${listAnd(others)}`;
     return [you, `You count as one person${also}: ${mapped.name}.`];
   }
 
@@ -86,7 +84,7 @@ export function createWhoIs({ journal, adapters, config }: Parts): WhoIs {
           : [
               labels.length === 0
                 ? "The rules name no group that you are in."
-                : `Groups of yours that the rules name: ${and().format(labels)}.`,
+                : `Groups of yours that the rules name: ${listAnd(labels)}.`,
             ];
       return [
         ...head,
@@ -138,9 +136,9 @@ function askText({ access }: Parts["config"], known: Known): string {
 const DECIDES = { allow: "allows", ask: "wants approval for", deny: "denies" } as const;
 
 function callsOf(effects: readonly string[], globs: readonly string[]): string {
-  const tools = globs.includes("*") ? undefined : and().format(globs);
+  const tools = globs.includes("*") ? undefined : listAnd(globs);
   if (effects.length === 3) return tools ?? "everything";
-  const calls = `${and().format(effects)} calls`;
+  const calls = `${listAnd(effects)} calls`;
   return tools === undefined ? calls : `${calls} of ${tools}`;
 }
 
@@ -161,12 +159,12 @@ function approveText({ approvals }: Parts["config"], known: Known): string {
     ...(membership === "member" ? ["whatever no rule covers"] : []),
   ];
   const not = no.length > 0 ? `, but not ${rulesText(no)}` : "";
-  return `Approving: ${what.length === 0 ? "nothing" : and().format(what)}${not}. Each card says whether you may, also where you asked for it yourself.`;
+  return `Approving: ${what.length === 0 ? "nothing" : listAnd(what)}${not}. Each card says whether you may, also where you asked for it yourself.`;
 }
 
 /** `what rules 1 and 3 of approvals.rules cover` */
 function rulesText(rules: readonly { number: number }[]): string {
-  const numbers = and().format(rules.map(({ number }) => String(number)));
+  const numbers = listAnd(rules.map(({ number }) => String(number)));
   return `what ${rules.length === 1 ? `rule ${numbers} of approvals.rules covers` : `rules ${numbers} of approvals.rules cover`}`;
 }
 

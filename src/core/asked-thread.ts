@@ -29,6 +29,11 @@ export function createQuestions(worker: Worker, ended: (why: string) => Error) {
     return one;
   }
 
+  /** Such as what cannot be copied to another thread. */
+  function cannotSend(id: number, error: unknown): void {
+    take(id)?.reject(new TypeError(messageOf(error), { cause: error }));
+  }
+
   worker.on("error", (error) => {
     why = messageOf(error);
   });
@@ -49,13 +54,13 @@ export function createQuestions(worker: Worker, ended: (why: string) => Error) {
       try {
         send(asked);
       } catch (error) {
-        // Such as what cannot be sent between threads.
-        take(asked)?.reject(new TypeError(messageOf(error), { cause: error }));
+        cannotSend(asked, error);
       }
       return one.promise;
     },
     answer: (id: number, reply: unknown): void => take(id)?.resolve(reply),
     refuse: (id: number, error: Error): void => take(id)?.reject(error),
+    cannotSend,
     isAnyOpen: (): boolean => waiting.size > 0,
     /** From now on the process lives as long as the thread. */
     keep(): void {

@@ -1,12 +1,10 @@
-import { lazily } from "../core/lazily.ts";
+import { listAnd } from "../core/lists.ts";
 import { formatUtc } from "../core/instant.ts";
 import { signed } from "../core/people.ts";
 import { type Action, approvingVotes, isApproved } from "./action.ts";
 import { missingOf } from "./phrases.ts";
 
 /** What people are told of an action for which a pager calls others, here and there. What is told there holds no markup. */
-
-const and = lazily(() => new Intl.ListFormat("en"));
 
 /** One that answers as `to`, such as `Mail through PagerDuty`. */
 export function paged(action: string, to: string, incident: string): string {
@@ -59,6 +57,6 @@ export function whyOver(action: Action): string {
   const names = approvingVotes(action).map(signed);
   const isDecided = started || isApproved(action);
   return isDecided && names.length > 0
-    ? `${and().format(names)} approved ${name}.`
+    ? `${listAnd(names)} approved ${name}.`
     : `${name} waits for nobody any more.`;
 }

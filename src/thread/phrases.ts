@@ -1,4 +1,4 @@
-import { lazily } from "../core/lazily.ts";
+import { listAnd, listOr } from "../core/lists.ts";
 import type { Room } from "./addressed.ts";
 import type { Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
@@ -19,9 +19,6 @@ import {
 import { questionExpiry } from "./waiting.ts";
 
 /** What a thread tells people. Results of calls are told to models too: their words stay, so that old journals replay. */
-
-const and = lazily(() => new Intl.ListFormat("en"));
-const or = lazily(() => new Intl.ListFormat("en", { type: "disjunction" }));
 
 /** `12:03 UTC` */
 export function formatTime(at: number): string {
@@ -247,7 +244,7 @@ export function factText(about: UntoldFact): string {
     }
     case "unread":
       // Who reads the answer has to know what it was not made from.
-      return `I couldn't read ${or().format(about.files.map(({ name, why }) => `${name} (${why})`))}.`;
+      return `I couldn't read ${listOr(about.files.map(({ name, why }) => `${name} (${why})`))}.`;
     case "moved":
       return `This thread isn't shown here any more. It goes on in ${about.where}.`;
     case "still_asking":
@@ -315,7 +312,7 @@ export function decidedBy(
   action: Action,
   votes: readonly (Parameters<typeof signed>[0] & Pick<Entry<"vote">, "approve" | "reason">)[],
 ): string {
-  const who = and().format(votes.map(signed));
+  const who = listAnd(votes.map(signed));
   const denial = votes.find(({ approve }) => !approve);
   const because = denial?.reason === undefined ? "." : `: ${denial.reason}`;
   return `${who} ${denial ? "denied" : "approved"} ${named(action)}${because}`;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { createQuestions } from "../../core/asked-thread.ts";
-import { BotError, messageOf } from "../../core/errors.ts";
+import { BotError } from "../../core/errors.ts";
 import type { Answers, Asked, Refusal, Request, ThreadData, Verbs } from "./messages.ts";
 import type { Stalls } from "./stalls.ts";
 
@@ -84,7 +84,7 @@ function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string
     try {
       send([request]);
     } catch (error) {
-      questions.refuse(request.id, new TypeError(messageOf(error), { cause: error }));
+      questions.cannotSend(request.id, error);
       stalls.answered(questions.isAnyOpen());
     }
   }

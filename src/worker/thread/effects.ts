@@ -244,7 +244,7 @@ const LEARNED: {
 /** Takes one step: writes what follows from it, or begins to learn what that depends on. */
 export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Promise<void> {
   if ("key" in step) {
-    // What is cut half-way begins on what the store has.
+    // What is never cut begins on what the store has.
     if (LEARNED[step.do].kept) await written(ctx);
     if (!ctx.fenced) beginToLearn(ctx, step);
     return;
