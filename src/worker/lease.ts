@@ -90,9 +90,13 @@ export async function startOver(ctx: JournalContext): Promise<void> {
   const renewals = keepLease(ctx);
   await Promise.all([...busy.values()].map(({ ended }) => ended));
   clearInterval(renewals);
-  const last = (await journal.read(key)).at(-1)?.seq ?? 0;
-  const reply = await journal.release(lease, last, ctx.now());
-  if (reply.kind === "ok") ctx.wakeAt(key, 0);
+  let last = (await journal.summary(key))?.last ?? 0;
+  for (;;) {
+    const reply = await journal.release(lease, last, ctx.now());
+    if (reply.kind === "ok") ctx.wakeAt(key, 0);
+    if (reply.kind !== "unseen") return;
+    last = reply.unseen.at(-1)?.seq ?? last;
+  }
 }
 
 /** Gives back a journal in which a newer program has written: only such a one can decide. */

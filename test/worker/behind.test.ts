@@ -155,3 +155,36 @@ test("what a worker could not write before it lost its lease, it does not take f
   expect(JSON.stringify(stage.model.requests.at(-1)?.turns)).toContain("look at db");
   expect(stage.chat.answers()).toHaveLength(1);
 });
+
+test("a lease that begins again is given back also when somebody writes just then", async () => {
+  let [isOvertaken, isLate] = [false, false];
+  const store = around(async (given, next) => {
+    if (!isOvertaken && idsIn(given).includes("assistant:r1.1")) {
+      isOvertaken = true;
+      await stage.say("and look at db too");
+    }
+    return next(...given);
+  });
+  const journal: Journal = {
+    ...store,
+    async release(...given) {
+      if (isOvertaken && !isLate) {
+        isLate = true;
+        await stage.say("and at mail");
+      }
+      return store.release(...given);
+    },
+  };
+  const stage: Awaited<ReturnType<typeof talking>> = await talking(
+    [{ calls: [call("look")] }, ANSWER, ANSWER],
+    { journal },
+  );
+  await stage.ask("look at web");
+  expect(isLate).toBe(true);
+  expect((await store.summary(KEY))?.leased).toBe(false);
+  await stage.settle();
+  const entries = await stage.entries();
+  expect(ofKind(entries, "message")).toHaveLength(3);
+  expect(JSON.stringify(stage.model.requests.at(-1)?.turns)).toContain("at mail");
+  expect(stage.chat.answers()).toHaveLength(1);
+});
