@@ -9,7 +9,7 @@ import type { Draft } from "../src/core/entry.ts";
 import type { JournalKey } from "../src/core/journal-key.ts";
 import { startCatalog } from "../src/incidents/catalog-thread.ts";
 import { createLedger } from "../src/incidents/ledger.ts";
-import type { Journal } from "../src/journal/journal.ts";
+import { type Journal, MAX_DATED_BACK_MS } from "../src/journal/journal.ts";
 import { openRedisJournal } from "../src/journal/redis/journal.ts";
 import { openSqliteJournal } from "../src/journal/sqlite/journal.ts";
 import { listedCards } from "../src/queries/open-cards.ts";
@@ -293,6 +293,8 @@ async function incidentFigures(journal: Journal): Promise<Figure[]> {
 }
 
 async function threadFigures(journal: Journal): Promise<Figure[]> {
+  // Lists look again at what was written in the last seconds: no store of this size is filled in as many.
+  await sleep(MAX_DATED_BACK_MS + 1_000);
   const queries = createQueries(journal, [], (text) => text);
   const cards = async (limit: number) => {
     let count = 0;
