@@ -57,6 +57,7 @@ export async function waitFor<T>(
   given.then(come, come);
   for (let tick = 0; tick < AT_HAND_TICKS && !answer.isThere; tick++) await Promise.resolve();
   if (answer.isThere) return given;
+  if (outer.aborted) throw stopped();
   // What arrived while this process was busy still counts: it is read before.
   const giveUp = (why: BotError) => setImmediate(reject, why);
   const stop = () => giveUp(stopped());
