@@ -17,6 +17,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   skills: ["core", "security"],
   team: ["core", "journal"],
   incidents: ["core", "journal"],
+  alerts: ["core"],
+  "alerts/sources": ["core", "alerts"],
   charts: [],
   models: ["core", "security", "net/fetch.ts"],
   "models/providers": ["core", "models"],

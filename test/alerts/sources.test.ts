@@ -1,0 +1,329 @@
+import { createHmac } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { alertmanager, grafana } from "../../src/alerts/sources/alertmanager.ts";
+import { datadog } from "../../src/alerts/sources/datadog.ts";
+import { opsgenie } from "../../src/alerts/sources/opsgenie.ts";
+import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
+import { sentry } from "../../src/alerts/sources/sentry.ts";
+import { sns } from "../../src/alerts/sources/sns.ts";
+import { isRecord, tryJson } from "../../src/core/json.ts";
+import { certificateHost, isPagerDutys, isSentrys } from "../../src/alerts/signatures.ts";
+
+const SOURCES = [alertmanager, grafana, pagerduty, opsgenie, datadog, sns, sentry];
+const AT = Date.parse("2026-11-20T10:00:00Z");
+
+test.each(SOURCES)("what is no request of $name's is refused with its reason", ({ read }) => {
+  for (const body of [[], null, 1, "firing", {}, { alerts: 1 }, { alerts: [] }, { event: {} }])
+    expect(() => read(body)).toThrow(z.ZodError);
+});
+
+describe("Alertmanager and Grafana", () => {
+  const one = {
+    status: "firing",
+    labels: { alertname: "HighErrorRate", severity: "critical", service: "checkout" },
+    annotations: { summary: "5xx at 12 %", description: "for 5 minutes", runbook_url: "https://r" },
+    startsAt: "2026-11-20T10:00:00Z",
+    endsAt: "0001-01-01T00:00:00Z",
+    generatorURL: "https://prom.example.com/graph?g0.expr=up",
+    fingerprint: "0123456789abcdef",
+  };
+
+  test("an alert has its labels, times, links and its own fingerprint", () => {
+    expect(alertmanager.read({ version: "4", truncatedAlerts: 2, alerts: [one] })).toEqual({
+      alerts: [
+        {
+          fingerprint: "0123456789abcdef",
+          status: "firing",
+          name: "HighErrorRate",
+          labels: one.labels,
+          summary: "5xx at 12 %",
+          description: "for 5 minutes",
+          startsAt: AT,
+          links: [
+            { label: "Query", url: one.generatorURL },
+            { label: "Runbook", url: "https://r" },
+          ],
+        },
+      ],
+      left: 2,
+    });
+  });
+
+  test("a resolved one has its end; Grafana's has its panel and the way to silence it", () => {
+    const silenceURL = "https://grafana.example.com/alerting/silence/new";
+    const over = { ...one, status: "resolved", endsAt: "2026-11-20T10:05:00Z", silenceURL };
+    const [alert] = grafana.read({ alerts: [over] }).alerts;
+    expect(alert).toMatchObject({ status: "resolved", endsAt: AT + 300_000 });
+    expect(alert?.links).toContainEqual({ label: "Silence", url: silenceURL });
+  });
+
+  test("without a fingerprint it is its labels', in whatever order they come", () => {
+    const { fingerprint: _, ...bare } = one;
+    const turned = { ...bare, labels: Object.fromEntries(Object.entries(one.labels).toReversed()) };
+    const other = { ...bare, labels: { ...one.labels, service: "search" } };
+    const [a, b, c] = alertmanager.read({ alerts: [bare, turned, other] }).alerts;
+    expect(a?.fingerprint).toBe(b?.fingerprint);
+    expect(a?.fingerprint).not.toBe(c?.fingerprint);
+  });
+
+  test("what is too long or too much is cut, and counted", () => {
+    const long = { ...one, labels: { ...one.labels, stack: "x".repeat(10_000) } };
+    const { alerts, left } = alertmanager.read({
+      alerts: Array.from({ length: 1_500 }, () => long),
+    });
+    expect(alerts).toHaveLength(1_000);
+    expect(left).toBe(500);
+    expect(alerts[0]?.labels["stack"]?.length).toBeLessThanOrEqual(301);
+  });
+
+  test("an address that no browser opens is no link", () => {
+    const [alert] = alertmanager.read({
+      alerts: [{ ...one, generatorURL: "javascript:1" }],
+    }).alerts;
+    expect(alert?.links).toEqual([{ label: "Runbook", url: "https://r" }]);
+  });
+});
+
+test("PagerDuty: an incident's states are one alert's; notes and pings are none", () => {
+  const data = {
+    id: "PGR0VU2",
+    type: "incident",
+    title: "A little bump in the road",
+    status: "triggered",
+    html_url: "https://acme.pagerduty.com/incidents/PGR0VU2",
+    created_at: "2026-11-20T10:00:00Z",
+    service: { id: "PF9KMXH", summary: "API Service", type: "service_reference" },
+    priority: { summary: "P1" },
+    urgency: "high",
+  };
+  const event = { id: "5ac64822", event_type: "incident.triggered", occurred_at: data.created_at };
+  const said = (more: object) =>
+    pagerduty.read({ event: { ...event, data: { ...data, ...more } } });
+  expect(said({})).toEqual({
+    id: "5ac64822",
+    alerts: [
+      {
+        fingerprint: "PGR0VU2",
+        status: "firing",
+        name: data.title,
+        labels: { service: "API Service", severity: "P1" },
+        startsAt: AT,
+        links: [{ label: "PagerDuty", url: data.html_url }],
+      },
+    ],
+  });
+  expect(said({ status: "acknowledged" }).alerts[0]?.status).toBe("acknowledged");
+  expect(said({ status: "resolved" }).alerts[0]).toMatchObject({ status: "resolved", endsAt: AT });
+  expect(said({ priority: null }).alerts[0]?.labels["severity"]).toBe("high");
+  expect(said({ type: "incident_note" }).alerts).toEqual([]);
+});
+
+test("Opsgenie: its tags and details are labels, and what is closed is over", () => {
+  const alert = {
+    alertId: "8743a1b2",
+    message: "CPU is high",
+    tags: ["service:web", "noisy"],
+    details: { region: "eu-west-1", count: 3 },
+    priority: "P2",
+    createdAt: AT,
+    updatedAt: AT + 1_000,
+  };
+  expect(opsgenie.read({ action: "Create", alert }).alerts).toEqual([
+    {
+      fingerprint: "8743a1b2",
+      status: "firing",
+      name: "CPU is high",
+      labels: { region: "eu-west-1", service: "web", severity: "P2" },
+      startsAt: AT,
+    },
+  ]);
+  const closed = opsgenie.read({ action: "Close", alert }).alerts[0];
+  expect(closed).toMatchObject({ status: "resolved", endsAt: AT + 1_000 });
+  expect(opsgenie.read({ action: "AddNote", alert }).alerts).toEqual([]);
+});
+
+describe("Datadog", () => {
+  test("with a payload of the owner's", () => {
+    const said = {
+      id: "1234",
+      title: "[Triggered on {host:web-1}] CPU is high",
+      alert_id: 77,
+      alert_transition: "Triggered",
+      alert_scope: "host:web-1",
+      tags: "env:prod,monitor,service:web",
+      priority: "P1",
+      link: "https://app.datadoghq.com/event/event?id=1234",
+      date: String(AT),
+    };
+    expect(datadog.read(said)).toEqual({
+      id: "1234",
+      alerts: [
+        {
+          fingerprint: "77 host:web-1",
+          status: "firing",
+          name: "CPU is high",
+          labels: { env: "prod", service: "web", host: "web-1", severity: "P1" },
+          startsAt: AT,
+          links: [{ label: "Datadog", url: said.link }],
+        },
+      ],
+    });
+    const over = datadog.read({ ...said, alert_transition: "Recovered" }).alerts[0];
+    expect(over).toMatchObject({ fingerprint: "77 host:web-1", status: "resolved", endsAt: AT });
+  });
+
+  test.each([
+    ["[Triggered on {host:web-1}] CPU is high", "firing"],
+    ["[P2] [Re-Triggered] CPU is high", "firing"],
+    ["[Recovered on {host:web-1}] CPU is high", "resolved"],
+    ["[P1] [No Data] CPU is high", "firing"],
+  ])("by the title alone: %s", (title, status) => {
+    expect(datadog.read({ title, body: "%%%", event_type: "metric_alert_monitor" }).alerts).toEqual(
+      [expect.objectContaining({ name: "CPU is high", status })],
+    );
+  });
+});
+
+test("SNS: a CloudWatch alarm with its dimensions; other words are an alert of their own", () => {
+  const message = {
+    Type: "Notification",
+    MessageId: "22b80b92",
+    TopicArn: "arn:aws:sns:eu-west-1:123456789012:alarms",
+    Timestamp: "2026-11-20T10:00:00.000Z",
+    SignatureVersion: "2",
+    Signature: "EXAMPLE",
+    SigningCertURL: "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+  };
+  const alarm = {
+    AlarmName: "db-cpu",
+    AlarmArn: "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:db-cpu",
+    AlarmDescription: "The database is busy",
+    Region: "EU (Ireland)",
+    NewStateValue: "ALARM",
+    NewStateReason: "Threshold Crossed",
+    StateChangeTime: "2026-11-20T10:00:00.000+0000",
+    Trigger: {
+      MetricName: "CPUUtilization",
+      Namespace: "AWS/RDS",
+      Dimensions: [{ name: "DBInstanceIdentifier", value: "payments" }],
+    },
+  };
+  const said = (inside: unknown) =>
+    sns.read({ ...message, Message: typeof inside === "string" ? inside : JSON.stringify(inside) });
+  expect(said(alarm).alerts[0]).toMatchObject({
+    fingerprint: alarm.AlarmArn,
+    status: "firing",
+    name: "db-cpu",
+    summary: "The database is busy",
+    labels: { DBInstanceIdentifier: "payments", metric: "CPUUtilization" },
+    startsAt: AT,
+  });
+  expect(said({ ...alarm, NewStateValue: "OK" }).alerts[0]).toMatchObject({
+    status: "resolved",
+    endsAt: AT,
+  });
+  expect(said("disk is full\nsince now").alerts[0]).toMatchObject({
+    fingerprint: "22b80b92",
+    name: "disk is full",
+  });
+  expect(sns.read({ ...message, Type: "SubscriptionConfirmation", Message: "…" }).alerts).toEqual(
+    [],
+  );
+});
+
+describe("Sentry", () => {
+  test("an issue and its events are one alert", () => {
+    const issue = {
+      id: "1170820242",
+      title: "ReferenceError",
+      level: "error",
+      project: { slug: "web" },
+    };
+    const event = {
+      event_id: "e4874d664c3540c1a32eab185f12c5ab",
+      issue_id: "1170820242",
+      title: "ReferenceError",
+      tags: [["server_name", "web-1"]],
+      datetime: "2026-11-20T10:00:00.000000Z",
+    };
+    const [first] = sentry.read({ action: "created", data: { issue } }).alerts;
+    const [second] = sentry.read({
+      action: "triggered",
+      data: { event, triggered_rule: "New errors" },
+    }).alerts;
+    const [last] = sentry.read({ action: "resolved", data: { issue } }).alerts;
+    expect([first, second, last]).toMatchObject([
+      { fingerprint: "issue 1170820242", status: "firing", labels: { project: "web" } },
+      { status: "firing", labels: { server_name: "web-1", rule: "New errors" }, startsAt: AT },
+      { status: "resolved" },
+    ]);
+    expect(new Set([first, second, last].map((each) => each?.fingerprint)).size).toBe(1);
+  });
+
+  test("a metric alert; an installation is none", () => {
+    const metric_alert = { id: "7", alert_rule: { name: "Latency" }, projects: ["web"] };
+    const data = {
+      metric_alert,
+      description_title: "Critical: Latency",
+      web_url: "https://s.io/7",
+    };
+    expect(sentry.read({ action: "critical", data }).alerts[0]).toMatchObject({
+      name: "Latency",
+      status: "firing",
+      labels: { severity: "critical", project: "web" },
+    });
+    expect(sentry.read({ action: "resolved", data }).alerts[0]?.status).toBe("resolved");
+    expect(sentry.read({ action: "created", data: { installation: {} } }).alerts).toEqual([]);
+  });
+});
+
+test("PagerDuty and Sentry sign the body with a secret", () => {
+  const sign = (secret: string) => createHmac("sha256", secret).update("{}").digest("hex");
+  const request = (headers: Record<string, string>) => ({
+    headers,
+    body: "{}",
+    query: new URLSearchParams(),
+  });
+  const both = { "x-pagerduty-signature": `v1=${sign("old")},v1=${sign("new")}` };
+  expect(isPagerDutys(request(both), "new")).toBe(true);
+  expect(isPagerDutys(request(both), "other")).toBe(false);
+  expect(isPagerDutys(request({}), "new")).toBe(false);
+  expect(isSentrys(request({ "sentry-hook-signature": sign("new") }), "new")).toBe(true);
+  expect(isSentrys(request({ "sentry-hook-signature": "" }), "new")).toBe(false);
+});
+
+test("a certificate that is not Amazon's proves nothing", () => {
+  const amazons = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
+  expect(certificateHost(amazons)).toBe("sns.eu-west-1.amazonaws.com");
+  for (const address of [
+    "http://sns.eu-west-1.amazonaws.com/a.pem",
+    "https://sns.eu-west-1.amazonaws.com.evil.test/a.pem",
+    "https://evil.test/sns.eu-west-1.amazonaws.com/a.pem",
+    "https://sns.eu-west-1.amazonaws.com@evil.test/a.pem",
+    "https://bucket.s3.amazonaws.com/a.pem",
+  ])
+    expect(certificateHost(address)).toBeUndefined();
+});
+
+/** What others recorded, where it is there. */
+const RECORDED = new URL("../../../shared/data/alerts/", import.meta.url);
+
+test("recorded webhooks of Alertmanager's form are read", () => {
+  const bodies = existsSync(RECORDED)
+    ? readdirSync(RECORDED).map((name) => tryJson(readFileSync(new URL(name, RECORDED), "utf8")))
+    : [];
+  const webhooks = bodies
+    .map((body) => (isRecord(body) && isRecord(body["alert"]) ? body["alert"] : body))
+    .filter((body) => isRecord(body) && Array.isArray(body["alerts"]));
+  for (const body of webhooks) {
+    const { alerts } = alertmanager.read(body);
+    expect(alerts.length).toBeGreaterThan(0);
+    for (const { name, fingerprint, labels } of alerts) {
+      expect(name).toBe(labels["alertname"]);
+      expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+    }
+  }
+  if (bodies.length > 0) expect(webhooks.length).toBeGreaterThan(5);
+});
