@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { globMatches } from "./matching.ts";
+import { globMatches } from "../core/glob.ts";
 import type { ApprovalPolicy, NamedInPolicy } from "./policy-form.ts";
 import type { PolicyCall } from "./policy.ts";
 import { isGroup, isNamed, type NameForms, type Requester } from "./requester.ts";

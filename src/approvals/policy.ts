@@ -1,7 +1,8 @@
 import type { ArgumentKind } from "../core/canonical.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
 import { escalationOf } from "./escalation.ts";
-import { argumentMatches, globMatches, namesPlace } from "./matching.ts";
+import { argumentMatches, namesPlace } from "./matching.ts";
+import { globMatches } from "../core/glob.ts";
 import type { ApprovalPolicy, Rule } from "./policy-form.ts";
 import { isNamed, type Requester } from "./requester.ts";
 import { DEFAULT_EXPIRY_MINUTES, itemsOf } from "./rule-fields.ts";

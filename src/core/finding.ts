@@ -84,7 +84,7 @@ function cleaner(safe: (text: string) => string) {
 }
 
 /** `Service shop/web`, `Filesystem web-1:/var` */
-function objectText({ kind, namespace, name }: Finding["object"]): string {
+export function objectText({ kind, namespace, name }: Finding["object"]): string {
   const separator = name.startsWith("/") ? ":" : "/";
   return `${kind} ${namespace === "" ? "" : `${namespace}${separator}`}${name}`;
 }

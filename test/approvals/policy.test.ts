@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { approvalPolicy } from "../../src/config/policy.ts";
 import { type ApprovalPolicy, namedIn } from "../../src/approvals/policy-form.ts";
 import { type PolicyCall, decidePolicy } from "../../src/approvals/policy.ts";
-import { globMatches } from "../../src/approvals/matching.ts";
+import { globMatches } from "../../src/core/glob.ts";
 import { PLATFORM_NAMES } from "../../src/adapters/platforms.ts";
 import { isGroup } from "../../src/approvals/requester.ts";
 import type { Effect, Json } from "../../src/core/entry.ts";

@@ -8,7 +8,7 @@ import { counted, folded, oneLine, shortened } from "../../core/text.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import { tryParse } from "../decode.ts";
 import type { Picked } from "./schema.ts";
-import { fillExpression, holesIn, templateProblem, type Values } from "./templates.ts";
+import { fillExpression, holesIn, templateProblem, type Values } from "../../core/templates.ts";
 
 /** What a request or a program answered, and what a pack takes of it. */
 export interface PackAnswer {

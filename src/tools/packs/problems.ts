@@ -4,7 +4,7 @@ import { expressionProblem, patternProblem } from "./answer.ts";
 import { alwaysGiven, fieldFor } from "./arguments.ts";
 import { requestProblems } from "./request.ts";
 import { type Argument, type PackTool, type Work } from "./schema.ts";
-import { holesIn, templateProblem } from "./templates.ts";
+import { holesIn, templateProblem } from "../../core/templates.ts";
 
 /** What is wrong with a tool that has a pack tool's form, by the place it stands at below the tool. */
 export type Problem = readonly [path: readonly PropertyKey[], text: string];

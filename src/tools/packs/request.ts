@@ -4,7 +4,14 @@ import { isJsonObject } from "../../core/json.ts";
 import { baseUrl } from "../../core/settings.ts";
 import type { Credential, Endpoint, HttpCall } from "../http.ts";
 import type { Request } from "./schema.ts";
-import { fillJson, fillWith, holesIn, plain, templateProblem, type Values } from "./templates.ts";
+import {
+  fillJson,
+  fillWith,
+  holesIn,
+  plain,
+  templateProblem,
+  type Values,
+} from "../../core/templates.ts";
 
 /** An HTTP request as a pack writes it, and the same with a call's values. */
 

@@ -19,7 +19,7 @@ import { fieldFor, kindsOf } from "./arguments.ts";
 import { hasWork } from "./problems.ts";
 import { requestFor } from "./request.ts";
 import type { PackTool } from "./schema.ts";
-import { fillArgv, fillForPeople, fillJson, type Values } from "./templates.ts";
+import { fillArgv, fillForPeople, fillJson, type Values } from "../../core/templates.ts";
 import {
   createAsk,
   dashedIn,

@@ -8,7 +8,7 @@ import type { ToolContext } from "../tool.ts";
 import { type PackAnswer, answerOf } from "./answer.ts";
 import { endpointFor, requestFor, resolveBase, variablesOf } from "./request.ts";
 import type { PackTool, Request, Work } from "./schema.ts";
-import { fillArgv, type Values } from "./templates.ts";
+import { fillArgv, type Values } from "../../core/templates.ts";
 
 /** What a pack's tool and its looks ask servers and programs. */
 

@@ -1,6 +1,6 @@
-import type { Json } from "../../core/entry.ts";
-import { BotError } from "../../core/errors.ts";
-import { unknownName } from "../../core/suggest.ts";
+import type { Json } from "./entry.ts";
+import { BotError } from "./errors.ts";
+import { unknownName } from "./suggest.ts";
 
 /** `{{name}}` in the texts of a pack. What takes its place is encoded for where it stands, by whoever builds that. */
 

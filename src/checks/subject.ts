@@ -1,0 +1,74 @@
+import { addressesIn } from "../core/links.ts";
+
+/** What a question or an alert is about, as far as its words or labels say: the values that checks are run with. */
+
+export const SUBJECTS = [
+  "url",
+  "host",
+  "port",
+  "service",
+  "namespace",
+  "pod",
+  "deployment",
+  "node",
+  "container",
+  "instance",
+  "job",
+  "database",
+  "queue",
+  "cluster",
+  "environment",
+  "path",
+] as const;
+
+type SubjectName = (typeof SUBJECTS)[number];
+export type Subject = Readonly<Partial<Record<SubjectName, string>>>;
+
+/** What systems call the same thing in their labels, the plainest first. */
+const LABELS: Readonly<Record<SubjectName, readonly string[]>> = {
+  url: ["url", "target"],
+  host: ["host", "hostname", "nodename", "server_name"],
+  port: ["port"],
+  service: ["service", "app", "app_kubernetes_io_name", "kube_service", "service_name"],
+  namespace: ["namespace", "kube_namespace", "kubernetes_namespace", "exported_namespace"],
+  pod: ["pod", "pod_name", "kube_pod", "kubernetes_pod_name"],
+  deployment: ["deployment", "kube_deployment", "workload_name"],
+  node: ["node", "kube_node", "kubernetes_node"],
+  container: ["container", "container_name", "kube_container_name", "name"],
+  instance: ["instance"],
+  job: ["job", "job_name"],
+  database: ["database", "datname", "dbname", "dbinstanceidentifier"],
+  queue: ["queue", "queue_name", "queuename"],
+  cluster: ["cluster", "cluster_name", "kube_cluster_name"],
+  environment: ["environment", "env"],
+  path: ["path", "mountpoint"],
+};
+
+export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subject {
+  const said = new Map(Object.entries(labels).map(([name, value]) => [name.toLowerCase(), value]));
+  return subjectOf((name) => LABELS[name].map((label) => said.get(label)).find(Boolean));
+}
+
+/** Words after a name that are no value of it: "the service is down". */
+const NO_VALUE = /^(?:and|are|at|does|for|from|has|in|is|it|not|of|on|or|that|the|to|was|with)$/i;
+
+/** `namespace shop`, `service=checkout`, addresses. */
+export function subjectOfText(text: string): Subject {
+  const [{ address } = {}] = addressesIn(text);
+  const rest = address === undefined ? text : text.replace(address, " ");
+  return subjectOf((name) => {
+    if (name === "url") return address;
+    const word = new RegExp(`\\b${name}(?:s|\\b)[\\s=:]+["'\`]?([a-z0-9][\\w./-]*)`, "i");
+    const value = word.exec(rest)?.[1]?.replace(/[./-]+$/, "");
+    return value === undefined || NO_VALUE.test(value) ? undefined : value;
+  });
+}
+
+function subjectOf(valueOf: (name: SubjectName) => string | undefined): Subject {
+  return Object.fromEntries(
+    SUBJECTS.flatMap((name) => {
+      const value = valueOf(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
