@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { type Alert, alertOf } from "../../src/alerts/alert.ts";
+import { type Group, Groups, type Word } from "../../src/alerts/groups.ts";
+
+const MINUTE = 60_000;
+
+/** A route's journal, word by word. */
+function route() {
+  const groups = new Groups();
+  let seq = 0;
+  return {
+    groups,
+    say(atMinute: number, ...alerts: Alert[]): Group[] {
+      seq += 1;
+      const rule = { groupBy: ["cluster"], windowMs: 10 * MINUTE };
+      const word: Word = { seq, at: atMinute * MINUTE, source: "alertmanager", alerts, rule };
+      return [...groups.add(word)];
+    },
+  };
+}
+
+const firing = (name: string, labels: Record<string, string> = {}) =>
+  alertOf({ name, status: "firing", labels });
+const over = (name: string, labels: Record<string, string> = {}) =>
+  alertOf({ name, status: "resolved", labels });
+
+test("an alert's repeats, its end and its return within ten minutes are one group's", () => {
+  const { groups, say } = route();
+  const [group] = say(0, firing("Disk", { instance: "a" }));
+  say(60, firing("Disk", { instance: "a" }));
+  say(120, over("Disk", { instance: "a" }));
+  expect(group?.overAt).toBe(120 * MINUTE);
+  say(129, firing("Disk", { instance: "a" }));
+  expect(groups.open.size).toBe(1);
+  const [member] = group?.members.values() ?? [];
+  expect(member).toMatchObject({ told: 4, fired: 2, firstAt: 0, lastAt: 129 * MINUTE });
+  expect(group?.overAt).toBeUndefined();
+  say(130, over("Disk", { instance: "a" }));
+  expect(say(141, firing("Disk", { instance: "a" }))).not.toContain(group);
+});
+
+test("an alert's name and the route's labels make a group, whatever the instance", () => {
+  const { groups, say } = route();
+  say(
+    0,
+    firing("Cpu", { instance: "a", cluster: "x" }),
+    firing("Cpu", { instance: "b", cluster: "x" }),
+  );
+  expect(groups.open.size).toBe(1);
+  say(1, firing("Cpu", { instance: "c", cluster: "y" }));
+  expect(groups.open.size).toBe(2);
+});
+
+test("a group is over when all of its alerts are", () => {
+  const { say } = route();
+  const [group] = say(0, firing("Cpu", { instance: "a" }), firing("Cpu", { instance: "b" }));
+  say(1, over("Cpu", { instance: "a" }));
+  expect(group?.overAt).toBeUndefined();
+  say(2, over("Cpu", { instance: "b" }));
+  expect(group?.overAt).toBe(2 * MINUTE);
+});
+
+test("other alerts of the same service join within the window, and are named", () => {
+  const { groups, say } = route();
+  const [group] = say(0, firing("Errors", { service: "checkout" }));
+  expect(say(5, firing("Latency", { service: "checkout", instance: "a" }))).toEqual([group]);
+  expect([...(group?.folded ?? [])]).toEqual(["Latency"]);
+  say(5, firing("Latency", { service: "search" }));
+  say(40, firing("Restarts", { service: "checkout" }));
+  expect(groups.open.size).toBe(3);
+});
+
+test("what is over before it was heard of begins nothing; what is over days later still ends its group", () => {
+  const { groups, say } = route();
+  expect(say(0, over("Cpu"))).toEqual([]);
+  const [group] = say(1, firing("Cpu"));
+  for (let day = 1; day < 9; day += 1) say(day * 1_440, firing("Other", { node: `n${day}` }));
+  expect(say(9 * 1_440, over("Cpu"))).toEqual([group]);
+  expect(group?.overAt).toBe(9 * 1_440 * MINUTE);
+  say(11 * 1_440, firing("Later"));
+  expect(groups.open.has(group?.id ?? "")).toBe(false);
+});
+
+describe("a storm", () => {
+  test("10 000 alerts of 20 causes are 25 groups at the most, and none is lost", () => {
+    const { groups, say } = route();
+    let told = 0;
+    for (let request = 0; request < 100; request += 1) {
+      const alerts = Array.from({ length: 100 }, (_, i) => {
+        const cause = (request * 7 + i) % 20;
+        const labels = { service: `s${cause}`, instance: `i${request}-${i}` };
+        return firing(`Alert${i % 5}`, labels);
+      });
+      told += alerts.length;
+      say(request / 20, ...alerts);
+    }
+    expect(groups.open.size).toBeLessThanOrEqual(25);
+    const kept = [...groups.open.values()].reduce(
+      (sum, { members, forgotten }) =>
+        sum + forgotten + [...members.values()].reduce((n, member) => n + member.told, 0),
+      0,
+    );
+    expect(kept).toBe(told);
+  });
+
+  test("1 000 alerts that share nothing are 20 groups, the newest of which says what it folded", () => {
+    const { groups, say } = route();
+    for (let i = 0; i < 1_000; i += 1) say(i / 1_000, firing(`Alert${i}`, { instance: `i${i}` }));
+    expect(groups.open.size).toBe(20);
+    expect([...groups.open.values()].at(-1)?.folded.size).toBe(980);
+  });
+});
