@@ -19,6 +19,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   incidents: ["core", "journal"],
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],
+  "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
   checks: ["core"],
   charts: [],
   models: ["core", "security", "net/fetch.ts"],

@@ -11,13 +11,13 @@ export interface Alert {
   /** What it is about, as its system names it: `service`, `namespace`, `instance`, `severity` … */
   readonly labels: Readonly<Record<string, string>>;
   /** What fails, in one line. */
-  readonly summary?: string;
-  readonly description?: string;
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
   /** Ms since 1970, by its system's clock. */
-  readonly startsAt?: number;
-  readonly endsAt?: number;
+  readonly startsAt?: number | undefined;
+  readonly endsAt?: number | undefined;
   /** Where people look at it. */
-  readonly links?: readonly { readonly label: string; readonly url: string }[];
+  readonly links?: readonly { readonly label: string; readonly url: string }[] | undefined;
 }
 
 /** One request of a monitoring system's. */

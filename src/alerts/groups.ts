@@ -1,3 +1,4 @@
+import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Alert } from "./alert.ts";
 
 /** Which alerts belong together: those of one cause get one thread. Pure: the same words in the same order always give the same. */
@@ -17,6 +18,11 @@ export interface Word {
   readonly source: string;
   readonly alerts: readonly Alert[];
   readonly rule: GroupRule;
+  /** They are looked into at once. */
+  readonly triage?: boolean | undefined;
+  readonly mention?: readonly string[] | undefined;
+  /** The thread of the message that said it, where one did. */
+  readonly own?: string | undefined;
 }
 
 /** One alert within its group. */
@@ -48,6 +54,10 @@ export interface Group {
   /** Words of members that are no longer remembered one by one. */
   forgotten: number;
   overAt: number | undefined;
+  triage: boolean;
+  mention: readonly string[] | undefined;
+  /** The thread of the message that it began with. */
+  readonly own: JournalKey | undefined;
 }
 
 /** More threads than that at once help nobody: what comes then joins the newest. */
@@ -106,7 +116,7 @@ export class Groups {
     return beside ?? this.#begin(key, alert, word);
   }
 
-  #begin(key: string, alert: Alert, { seq, at }: Word): Group {
+  #begin(key: string, alert: Alert, { seq, at, own, triage, mention }: Word): Group {
     let index = 0;
     while (this.open.has(`g${seq}.${index}`)) index += 1;
     const group: Group = {
@@ -121,6 +131,9 @@ export class Groups {
       folded: new Set(),
       forgotten: 0,
       overAt: undefined,
+      triage: triage === true,
+      mention,
+      own: tryJournalKey(own ?? ""),
     };
     this.open.set(group.id, group);
     return group;

@@ -86,6 +86,10 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "moved":
     case "incident":
     case "incident_state":
+    case "alert":
+    case "alert_state":
+    case "alert_thread":
+    case "alert_told":
     case "run_started":
     case "assistant":
     case "gate":

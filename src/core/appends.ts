@@ -280,6 +280,10 @@ export const appends = {
     happened: z.boolean(),
     reason: z.string().optional(),
   }),
+  /** In `alerts:<channel>`: the group's thread; it never gets another. */
+  alert_thread: z.strictObject({ group: z.string(), thread: z.string() }),
+  /** In `alerts:<channel>`: the thread was told how the group stood after so many entries. */
+  alert_told: z.strictObject({ group: z.string(), upTo: count }),
   /** From here on the thread is shown there too: a place by the key that its own journal would have. */
   view_added: z.strictObject({
     view: z.string(),

@@ -3,6 +3,7 @@ import { appends, type approvers, type preview } from "./appends.ts";
 import type { artifact, decider, effect, file, outcome, resultImage } from "./entry-fields.ts";
 import {
   type address,
+  type alert,
   type choice,
   type command,
   posts,
@@ -41,6 +42,7 @@ export type NewerEntry = Stored & { id: string; kind: "newer"; written: string }
 export type StoredEntry = Entry | NewerEntry;
 
 export type Actor = z.infer<typeof decider>;
+export type AlertFields = z.infer<typeof alert>;
 export type Address = z.infer<typeof address>;
 export type Approvers = z.infer<typeof approvers>;
 export type ArtifactRef = z.infer<typeof artifact>;
@@ -72,6 +74,8 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   signal: true,
   alarm: true,
   incident_state: true,
+  alert: true,
+  alert_state: true,
   // Records: whoever reads them folds them.
   incident: false,
   tenant: false,
@@ -99,6 +103,8 @@ const FACTS: FactRule = {
   // The call that opened or left the place says so with its result.
   view_added: true,
   view_removed: true,
+  alert_told: true,
+  alert_thread: false,
   // A person's answer decides how the run goes on, as does what a later worker concludes; a tool's result is just so.
   tool_finished: ({ recovered, answers, outcome }) =>
     recovered !== true && answers === undefined && (outcome === "ok" || outcome === "error"),

@@ -100,6 +100,19 @@ const tone = z.enum(["chatter", "thanks", "ack", "consent", "request"]);
 /** One incident's severity, the worst first. */
 export const severity = z.enum(["sev1", "sev2", "sev3", "sev4"]);
 
+/** One alert, in its system's words (`alerts/alert.ts`). */
+export const alert = z.strictObject({
+  fingerprint: z.string(),
+  status: z.enum(["firing", "acknowledged", "resolved"]),
+  name: z.string(),
+  labels: z.record(z.string(), z.string()),
+  summary: z.string().optional(),
+  description: z.string().optional(),
+  startsAt: count.optional(),
+  endsAt: count.optional(),
+  links: z.array(z.strictObject({ label: z.string(), url: z.string() })).optional(),
+});
+
 /** What the outside world says, each with a version in `entry-codec.ts`. */
 export const posts = {
   message: z.strictObject({
@@ -251,6 +264,45 @@ export const posts = {
       /** The message whose quote goes again. */
       unpin: z.string().optional(),
     }),
+  }),
+  /** In `alerts:<channel>`: what a monitoring system said at once, of alerts whose thread is in that channel. */
+  alert: z.strictObject({
+    /** Which system, as in `/alerts/<name>`, or `slack` and `discord` for what another bot wrote there. */
+    source: z.string(),
+    alerts: z.array(alert),
+    /** So many more it had than it said. */
+    left: count.optional(),
+    /** How they are grouped (`alerts/groups.ts`). */
+    rule: z.strictObject({ groupBy: z.array(z.string()), windowMs: count }),
+    /** They are looked into at once. */
+    triage: z.literal(true).optional(),
+    /** Accounts or groups that the thread mentions. */
+    mention: z.array(z.string()).optional(),
+    /** The thread of the message that said it, where one did. */
+    own: z.string().optional(),
+  }),
+  /** In the thread of a group of alerts: how they stand, for what shows them. The newest by `last` counts. */
+  alert_state: z.strictObject({
+    /** The journal that knows the group, and its name there. */
+    of: z.string(),
+    group: z.string(),
+    /** So many entries that journal had. */
+    last: count,
+    name: z.string(),
+    firing: count,
+    acknowledged: count,
+    resolved: count,
+    /** How often they were told of, all together. */
+    told: count,
+    /** Names of alerts that joined it for their place, or as too much came at once. */
+    folded: z.array(z.string()),
+    startedAt: count,
+    /** When the last of them was over. */
+    overAt: count.optional(),
+    triage: z.literal(true).optional(),
+    mention: z.array(z.string()).optional(),
+    /** Those that matter most: what fires, the newest first. */
+    alerts: z.array(alert),
   }),
   /** In `ops:<channel>`: what the operations channel is told. */
   alarm: z.strictObject({ text: z.string() }),

@@ -198,6 +198,8 @@ const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
   view_removed: "info",
   notice: "debug",
   delivered: "debug",
+  alert_thread: "info",
+  alert_told: "debug",
 };
 
 function note({ log, key }: JournalContext, draft: Draft<AppendKind>): void {

@@ -98,6 +98,11 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   // The record of an incident repeats what calls of its threads did.
   incident: false,
   incident_state: false,
+  // What came is told by its thread.
+  alert: false,
+  alert_state: true,
+  alert_thread: true,
+  alert_told: false,
   // Bookkeeping and words.
   timer: false,
   tenant: false,

@@ -1,0 +1,65 @@
+import type { AlertFields, Draft } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { counted, oneLine, shortened } from "../core/text.ts";
+import type { Alert } from "./alert.ts";
+import type { Group, Member } from "./groups.ts";
+
+/** What a group's thread is told, and how it is announced. */
+
+/** Alerts that are told one by one. */
+const MAX_ALERTS = 12;
+const MAX_LINE = 300;
+
+/** How the group stands now. */
+export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
+  const { id, last, name, members, folded, openedAt, overAt, triage, mention, forgotten } = group;
+  const all = [...members.values()].toSorted(byWeight);
+  const count = (status: Alert["status"]) =>
+    all.filter(({ alert }) => alert.status === status).length;
+  return {
+    id: `alert:${of}:${id}@${last}`,
+    kind: "alert_state",
+    of,
+    group: id,
+    last,
+    name,
+    firing: count("firing"),
+    acknowledged: count("acknowledged"),
+    resolved: count("resolved"),
+    told: forgotten + all.reduce((sum, { told }) => sum + told, 0),
+    folded: [...folded].slice(0, MAX_ALERTS),
+    startedAt: Math.min(openedAt, ...all.map(({ alert }) => alert.startsAt ?? openedAt)),
+    ...(overAt !== undefined && { overAt }),
+    ...(triage && { triage: true as const }),
+    ...(mention !== undefined && { mention: [...mention] }),
+    alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => fieldsOf(alert)),
+  };
+}
+
+/** The message with which a group's thread begins, where no bot's own message is there. */
+export function openingOf({ name, members }: Group): string {
+  const [first] = [...members.values()].toSorted(byWeight);
+  const about = first === undefined ? undefined : (first.alert.summary ?? first.alert.description);
+  const others = members.size > 1 ? ` (${counted(members.size, "alert")})` : "";
+  const words = about === undefined ? "" : `: ${about}`;
+  return shortened(oneLine(`🔥 ${name}${others}${words}`), MAX_LINE);
+}
+
+/** What fires first, then what somebody has acknowledged; of these the newest. */
+function byWeight(a: Member, b: Member): number {
+  const weight = { firing: 0, acknowledged: 1, resolved: 2 };
+  return weight[a.alert.status] - weight[b.alert.status] || b.lastAt - a.lastAt;
+}
+
+function fieldsOf(alert: Alert): AlertFields {
+  const { labels, links, summary, description, startsAt, endsAt, ...rest } = alert;
+  return {
+    ...rest,
+    labels: { ...labels },
+    ...(summary !== undefined && { summary }),
+    ...(description !== undefined && { description }),
+    ...(startsAt !== undefined && { startsAt }),
+    ...(endsAt !== undefined && { endsAt }),
+    ...(links !== undefined && { links: links.map((link) => ({ ...link })) }),
+  };
+}
