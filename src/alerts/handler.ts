@@ -23,7 +23,7 @@ function channelOf(key: JournalKey): string {
 export type OpenThread = (
   channel: string,
   text: string,
-  delivery: { id: string; isRetry: boolean },
+  delivery: { id: string; isRetry: true },
 ) => Promise<JournalKey>;
 
 interface AlertsParts {
@@ -34,10 +34,7 @@ interface AlertsParts {
   wake(key: JournalKey): void;
 }
 
-interface AlertsContext extends JournalContext<AlertsState> {
-  /** Groups whose thread somebody tried to begin in this lease. */
-  readonly tried: Set<string>;
-}
+type AlertsContext = JournalContext<AlertsState>;
 
 /**
  * Gives each group of alerts its one thread, once for all replicas, and tells that thread how the group stands whenever it has changed.
@@ -52,7 +49,7 @@ export function createAlertsHandler(parts: AlertsParts): KeyHandler<AlertsContex
     serves: (key) => transportOf(key) === ALERTS && openerOf(key) !== undefined,
     empty: () => new AlertsState(),
     fold: foldAlerts,
-    open: () => ({ tried: new Set() }),
+    open: () => ({}),
     next: ({ state }, { busy, draining }) =>
       (draining ? undefined : owedBy(state, busy)) ?? { do: "wait", until: undefined },
     async execute(ctx, step) {
@@ -81,9 +78,8 @@ async function open(
   const { id, own } = group;
   let thread = own;
   if (thread === undefined && opener !== undefined && (await barrier(ctx))) {
-    const isRetry = ctx.attempts > 1 || ctx.tried.has(id);
-    ctx.tried.add(id);
-    const delivery = { id: `alerts:${id}`, isRetry };
+    // Whether an earlier attempt came through nobody wrote down; threads are begun seldom.
+    const delivery = { id: `alerts:${id}`, isRetry: true } as const;
     thread = await opener(channelOf(ctx.key), encode(openingOf(group)), delivery);
   }
   return () =>

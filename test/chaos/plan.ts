@@ -18,6 +18,8 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   run_ended: true,
   // Written by no worker of the batch.
   view_added: false,
+  alert_thread: false,
+  alert_told: false,
   view_removed: false,
   grant_revoked: false,
 };

@@ -96,6 +96,8 @@ test("posts, facts and decisions are told apart", () => {
     "feedback",
     "mirror",
     "moved",
+    "alert",
+    "alert_state",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);
@@ -115,6 +117,7 @@ test("posts, facts and decisions are told apart", () => {
       "tool_finished",
       "view_added",
       "view_removed",
+      "alert_told",
     ]),
   );
   expect(isFact({ ...finished, outcome: "ok", answers: "click:8" })).toBe(false);
