@@ -20,6 +20,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
+  "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts"],
   checks: ["core"],
   charts: [],
   models: ["core", "security", "net/fetch.ts"],

@@ -32,7 +32,7 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
     ...(overAt !== undefined && { overAt }),
     ...(triage && { triage: true as const }),
     ...(mention !== undefined && { mention: [...mention] }),
-    alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => fieldsOf(alert)),
+    alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => alertFields(alert)),
   };
 }
 
@@ -51,7 +51,8 @@ function byWeight(a: Member, b: Member): number {
   return weight[a.alert.status] - weight[b.alert.status] || b.lastAt - a.lastAt;
 }
 
-function fieldsOf(alert: Alert): AlertFields {
+/** An alert as entries have it. */
+export function alertFields(alert: Alert): AlertFields {
   const { labels, links, summary, description, startsAt, endsAt, ...rest } = alert;
   return {
     ...rest,

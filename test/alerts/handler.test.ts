@@ -5,7 +5,6 @@ import { alertsKey, createAlertsHandler, type OpenThread } from "../../src/alert
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { KeyHandler } from "../../src/worker/key-handler.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 
@@ -34,7 +33,7 @@ function stage() {
     wake: (key) => void woken.push(key),
   });
   const parts = { journal, log: pino({ level: "silent" }), leaseMs: 2_000, wakeAt: () => {} };
-  const workerOf = () => createWorker(parts, () => handler as unknown as KeyHandler);
+  const workerOf = () => createWorker(parts, () => handler);
   let count = 0;
   return {
     clock,

@@ -1,0 +1,73 @@
+import * as z from "zod";
+import { defineSettings, fromEnv, fromYaml, secretText } from "../core/settings.ts";
+
+const label = z.string().trim().min(1).max(100);
+const pattern = z.string().max(300);
+const channel = z
+  .string()
+  .trim()
+  .regex(
+    /^[a-z]+:[A-Za-z0-9]+:[A-Za-z0-9]+$/,
+    "expected slack:T1:C1 or discord:1122:3344, with ids",
+  );
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable");
+
+const MINUTE_MS = 60_000;
+
+const route = z
+  .strictObject({
+    match: z.record(label, z.union([pattern, z.array(pattern).min(1).max(50)])).default({}),
+    channel,
+    triage: z.boolean().default(false),
+    mention: z.array(z.string().trim().min(1).max(100)).max(10).default([]),
+    groupBy: z.array(label).max(10).default(["cluster", "namespace", "service", "job"]),
+    windowMinutes: z.number().positive().max(1_440).default(10),
+  })
+  .transform(({ groupBy, windowMinutes, ...rest }) => ({
+    ...rest,
+    rule: { groupBy, windowMs: Math.round(windowMinutes * MINUTE_MS) },
+  }));
+
+const sources = z.strictObject({
+  pagerduty: z.strictObject({ secret: variable }).optional(),
+  sentry: z.strictObject({ secret: variable }).optional(),
+  sns: z
+    .strictObject({
+      topics: z
+        .array(
+          z.string().regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:.+$/, "expected a topic's ARN"),
+        )
+        .min(1)
+        .max(100),
+    })
+    .optional(),
+});
+
+/** Alerts that monitoring systems send, and which thread they get. */
+export const alertsPart = defineSettings({
+  name: "alerts",
+  settings: z.object({
+    token: fromEnv(
+      "ALERTS_TOKEN",
+      secretText(
+        /^[!-~]{16,256}$/,
+        "16 to 256 characters without spaces, such as what `openssl rand -hex 16` prints",
+      ).optional(),
+      "What monitoring systems send as `Authorization: Bearer …` to `/alerts/<source>`. See [alerts](alerts.md).",
+    ),
+    routes: fromYaml(
+      "alerts.routes",
+      z.array(route).max(200).default([]),
+      "Which alerts get a thread in which channel; the first route that matches counts. See [alerts](alerts.md).",
+    ),
+    sources: fromYaml(
+      "alerts.sources",
+      sources.prefault({}),
+      "How monitoring systems show that a request is theirs, where it is not the token. See [alerts](alerts.md).",
+    ),
+  }),
+  variables: ({ sources: { pagerduty, sentry } }) =>
+    [pagerduty?.secret, sentry?.secret].filter((name) => name !== undefined),
+});
