@@ -1,0 +1,141 @@
+import { createHmac } from "node:crypto";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { startHttpServer } from "../../src/app/http.ts";
+import { isPagerDutys } from "../../src/alerts/signatures.ts";
+import { alertmanager } from "../../src/alerts/sources/alertmanager.ts";
+import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
+import { alertsPart } from "../../src/alerts/settings.ts";
+import { createAlertRoutes } from "../../src/alerts/webhooks.ts";
+import { BotError } from "../../src/core/errors.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+
+const TOKEN = "0123456789abcdef";
+const ROUTES = alertsPart.settings.parse({
+  routes: [
+    { match: { severity: "critical" }, channel: "slack:T1:C1", triage: true },
+    { match: { alertname: ["Disk*", "Inode*"] }, channel: "slack:T1:C2" },
+  ],
+  sources: {},
+}).routes;
+
+async function stage(isAway = () => false) {
+  const journal = openMemoryJournal();
+  const woken: JournalKey[] = [];
+  const clock = { now: 1_000_000_000 };
+  const routes = createAlertRoutes({
+    sources: [alertmanager, pagerduty],
+    token: TOKEN,
+    isSigned: async (source, request) =>
+      source === "pagerduty" ? isPagerDutys(request, "secret") : undefined,
+    routes: ROUTES,
+    journal: {
+      post: async (key, draft) => {
+        if (isAway()) throw new BotError("STORE_UNAVAILABLE", "away");
+        return journal.post(key, draft);
+      },
+      flush: (key, after) => journal.flush(key, after),
+    },
+    wake: (key) => void woken.push(key),
+    log: pino({ level: "silent" }),
+    now: () => clock.now,
+  });
+  const log = pino({ level: "silent" });
+  const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
+  onTestFinished(async () => {
+    await server.stop();
+    await journal.close();
+  });
+  const send = async (
+    body: unknown,
+    headers: Record<string, string> = {},
+    path = "alertmanager",
+  ) => {
+    const reply = await fetch(`http://127.0.0.1:${server.port}/alerts/${path}`, {
+      method: "POST",
+      headers,
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+    return { status: reply.status, text: await reply.text(), headers: reply.headers };
+  };
+  return { journal, woken, clock, send };
+}
+
+const bearer = { authorization: `Bearer ${TOKEN}` };
+const alert = (name: string, labels: Record<string, string> = {}, status = "firing") => ({
+  status,
+  labels: { alertname: name, ...labels },
+  annotations: {},
+});
+
+test("alerts are kept in the journal of the channel that their route names, before the answer", async () => {
+  const { journal, woken, send } = await stage();
+  const alerts = [alert("Cpu", { severity: "critical" }), alert("DiskFull"), alert("Other")];
+  const reply = await send({ alerts, truncatedAlerts: 4 }, bearer);
+  expect(reply.status).toBe(202);
+  expect(JSON.parse(reply.text)).toEqual({ kept: 2, unrouted: 1 });
+  const [first] = await journal.read("alerts:slack:T1:C1");
+  expect(first).toMatchObject({
+    kind: "alert",
+    source: "alertmanager",
+    left: 4,
+    triage: true,
+    rule: { groupBy: ["cluster", "namespace", "service", "job"], windowMs: 600_000 },
+    alerts: [{ name: "Cpu", labels: { severity: "critical" } }],
+  });
+  expect(await journal.read("alerts:slack:T1:C2")).toMatchObject([
+    { alerts: [{ name: "DiskFull" }] },
+  ]);
+  expect(woken).toEqual(expect.arrayContaining(["alerts:slack:T1:C1", "alerts:slack:T1:C2"]));
+});
+
+test("the same request again is kept once; the same words later are a repeat", async () => {
+  const { journal, clock, send } = await stage();
+  const body = { alerts: [alert("DiskFull")] };
+  await send(body, bearer);
+  await send(body, bearer);
+  expect(await journal.read("alerts:slack:T1:C2")).toHaveLength(1);
+  clock.now += 5 * 60_000;
+  await send(body, bearer);
+  expect(await journal.read("alerts:slack:T1:C2")).toHaveLength(2);
+});
+
+test.each([
+  ["no token", {}, 401],
+  ["a wrong one", { authorization: "Bearer 0123456789abcdeF" }, 401],
+  ["another scheme", { authorization: TOKEN }, 401],
+])("with %s nothing is kept", async (_, headers, status) => {
+  const { journal, send } = await stage();
+  const reply = await send({ alerts: [alert("DiskFull")] }, headers);
+  expect(reply.status).toBe(status);
+  expect(await journal.read("alerts:slack:T1:C2")).toEqual([]);
+});
+
+test.each([
+  ["[]", "This is no request of alertmanager's: the body takes an object, not a list."],
+  ['{"alerts":1}', "This is no request of alertmanager's: alerts takes a list, not a number."],
+  ["firing", "The body is no JSON."],
+])("what is no such request is told why: %s", async (body, why) => {
+  const { send } = await stage();
+  expect(await send(body, bearer)).toMatchObject({ status: 400, text: `${why}\n` });
+});
+
+test("a source's own signature is as good as the token", async () => {
+  const { send } = await stage();
+  const body = JSON.stringify({
+    event: { id: "e1", event_type: "pagey.ping", data: { type: "ping" } },
+  });
+  const sign = (secret: string) => ({
+    "x-pagerduty-signature": `v1=${createHmac("sha256", secret).update(body).digest("hex")}`,
+  });
+  expect((await send(body, sign("secret"), "pagerduty")).status).toBe(202);
+  expect((await send(body, sign("other"), "pagerduty")).status).toBe(401);
+});
+
+test("while the store is away the sender is asked to come again", async () => {
+  const { send } = await stage(() => true);
+  const reply = await send({ alerts: [alert("DiskFull")] }, bearer);
+  expect(reply.status).toBe(503);
+  expect(reply.headers.get("retry-after")).toBe("5");
+});
