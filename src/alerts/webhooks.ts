@@ -91,7 +91,7 @@ async function isAllowed(
 /** What it says, or why it says nothing. */
 function readRequest(source: AlertSource, body: string): Notification | string {
   const said = tryJson(body);
-  if (said === undefined) return "The body is no JSON.";
+  if (said === undefined) return "The body is not JSON.";
   try {
     return source.read(said);
   } catch (error) {

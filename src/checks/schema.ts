@@ -36,7 +36,7 @@ const rule = z.strictObject({
 });
 
 /** What `{{check.…}}` may name in a sentence: of the finding that the condition on that check matched. */
-export const FOUND = ["kind", "namespace", "name", "cause", "evidence", "since"] as const;
+const FOUND = ["kind", "namespace", "name", "cause", "evidence", "since"] as const;
 
 export const checksSchema = z
   .strictObject({

@@ -115,7 +115,7 @@ test.each([
 test.each([
   ["[]", "This is no request of alertmanager's: the body takes an object, not a list."],
   ['{"alerts":1}', "This is no request of alertmanager's: alerts takes a list, not a number."],
-  ["firing", "The body is no JSON."],
+  ["firing", "The body is not JSON."],
 ])("what is no such request is told why: %s", async (body, why) => {
   const { send } = await stage();
   expect(await send(body, bearer)).toMatchObject({ status: 400, text: `${why}\n` });
