@@ -19,8 +19,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   incidents: ["core", "journal"],
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],
-  "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
-  "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts"],
   checks: ["core"],
   charts: [],
   models: ["core", "security", "net/fetch.ts"],
@@ -81,6 +79,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "worker",
   ],
+  "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
+  "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts"],
 };
 
 /** Whom the table says nothing of: they join the rooms and may import any. */
