@@ -1,10 +1,11 @@
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { type Logger, pino } from "pino";
+import { type Logger, type LoggerOptions, pino } from "pino";
 import type { Config } from "../config/config.ts";
 import { makeFolder } from "../core/folder.ts";
 import { createRedactor } from "../security/redaction.ts";
 import type { Bot } from "./assemble.ts";
+import { createRepeats, shownError } from "./log-errors.ts";
 import { isWarning, readableLine } from "./log-lines.ts";
 
 /** The log of what a person talks to: lines of it would stand between what is said. */
@@ -27,14 +28,19 @@ export function createLogger(
   const destination = pino.destination({ dest, sync: true, mode: 0o600 });
   destination.on("error", () => undefined);
   const isWatched = file === undefined && process.stderr.isTTY;
-  const hooks = {
+  const withoutRepeats = createRepeats();
+  const hooks: NonNullable<LoggerOptions["hooks"]> = {
+    logMethod(args, method, level) {
+      const line = withoutRepeats(args, level);
+      if (line !== undefined) method.apply(this, line);
+    },
     streamWrite(json: string) {
       const line = redactor.redact(json);
       if (warnsAloud && isWarning(line)) process.stderr.write(readableLine(line));
       return isWatched ? readableLine(line) : line;
     },
   };
-  return pino({ level: config.logLevel, hooks }, destination);
+  return pino({ level: config.logLevel, hooks, serializers: { err: shownError } }, destination);
 }
 
 export function account(): { account: string; name: string } {

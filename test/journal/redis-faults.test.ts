@@ -34,8 +34,12 @@ async function serve(...settings: string[]): Promise<RedisServer> {
   return server;
 }
 
-async function open(address: RedisAddress, replicas = 0): Promise<Journal> {
-  const journal = await openRedisJournal({ address, secret: SECRET, replicas });
+async function open(
+  address: RedisAddress,
+  replicas = 0,
+  warn: (text: string) => void = () => {},
+): Promise<Journal> {
+  const journal = await openRedisJournal({ address, secret: SECRET, replicas, warn });
   ends.push(() => journal.close());
   return journal;
 }
@@ -112,6 +116,22 @@ describe("a Redis that is killed", () => {
     await server.restart();
     expect(await posted).toMatchObject({ entry: { seq: 2 } });
   });
+});
+
+test("a Redis that was away is said to answer again, once", async () => {
+  const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+  const said: string[] = [];
+  const journal = await open(server.address, 0, (text) => said.push(text));
+  said.length = 0;
+  await server.kill();
+  const code = "STORE_UNAVAILABLE";
+  await expect(journal.post(KEY, message("a"))).rejects.toMatchObject({ code });
+  await expect(journal.post(KEY, message("a"))).rejects.toMatchObject({ code });
+  expect(said).toEqual([]);
+  await server.restart();
+  await insist(() => journal.post(KEY, message("a")));
+  await journal.post(KEY, message("b"));
+  expect(said).toEqual([expect.stringMatching(/^Redis at .* answers again, after \d+\.\d s\.$/)]);
 });
 
 describe("a connection that is cut", () => {

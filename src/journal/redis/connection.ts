@@ -6,7 +6,7 @@ import {
   createClient,
   TimeoutError,
 } from "redis";
-import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
+import { BotError, type ErrorCode, isBotError, messageOf } from "../../core/errors.ts";
 import { type RedisAddress, showAddress } from "./address.ts";
 import { createReconnects, LONGEST_RECONNECT_MS, redisOptions } from "./clients.ts";
 import { createHearing } from "./hearing.ts";
@@ -83,13 +83,16 @@ function createLink(address: RedisAddress, onReady: (client: RedisClient) => Pro
 
 /**
  * Connects, and keeps connected. Whatever is connected to later is examined before it is used: it may be another server.
+ * `warn` is told when one that was away answers again.
  * @throws BotError STORE_UNAVAILABLE when nobody answers within 2 s or the login is refused
  */
 export async function connect(
   address: RedisAddress,
   examine: (client: RedisClient) => Promise<void>,
+  warn: (text: string) => void = () => {},
 ) {
   const name = showAddress(address);
+  const absence = createAbsence(name, warn);
   let replacedAt = -Infinity;
   let closed = false;
   let second: Link | undefined;
@@ -137,13 +140,15 @@ export async function connect(
     for (const until = performance.now() + ANSWER_MS; ;) {
       const link = current;
       try {
-        return await link.hearing.wait(
+        const reply = await link.hearing.wait(
           until - performance.now(),
           link.examined.then(() => {
             if (link.unfit !== undefined) throw link.unfit;
             return work(link.client);
           }),
         );
+        absence.over();
+        return reply;
       } catch (error) {
         const left = until - performance.now();
         const isUnfit = error === link.unfit;
@@ -152,7 +157,9 @@ export async function connect(
         const isEarly = error instanceof ClientOfflineError || isUnfit;
         if (!isEarly || closed || left <= 0) {
           if (error instanceof TimeoutError) void compare(link);
-          throw translate(error, name, link.trouble);
+          const why = translate(error, name, link.trouble);
+          if (isBotError(why, "STORE_UNAVAILABLE")) absence.since(until - ANSWER_MS);
+          throw why;
         }
         await sleep(Math.min(left, 10 + Math.random() * 40));
       }
@@ -191,6 +198,22 @@ export async function evaluate(
     if (!messageOf(error).startsWith("NOSCRIPT")) throw error;
     return client.eval(text, options);
   }
+}
+
+/** What is wrong with a server its verbs say; that it answers again, `warn` is told. */
+function createAbsence(name: string, warn: (text: string) => void) {
+  let awaySince: number | undefined;
+  return {
+    since(time: number): void {
+      awaySince ??= time;
+    },
+    over(): void {
+      if (awaySince === undefined) return;
+      const seconds = (performance.now() - awaySince) / 1_000;
+      awaySince = undefined;
+      warn(`${name} answers again, after ${seconds.toFixed(1)} s.`);
+    },
+  };
 }
 
 /** It was a primary when it was connected to, and is not now; a new connection may lead to the one that is. */

@@ -87,7 +87,7 @@ async function open(
   const isOurs = async (client: RedisClient) => {
     marker = await checkMarker(client, name, signer, marker ?? NO_MARKER);
   };
-  const main = await connect(address, examine);
+  const main = await connect(address, examine, warn);
   try {
     await main.ask(examine);
     marker = await main.ask((client) => enter(client, name, signer, warn));
