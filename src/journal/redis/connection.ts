@@ -92,7 +92,7 @@ export async function connect(
   warn: (text: string) => void = () => {},
 ) {
   const name = showAddress(address);
-  const absence = createAbsence(name, warn);
+  const watched = watchAbsence(name, warn);
   let replacedAt = -Infinity;
   let closed = false;
   let second: Link | undefined;
@@ -140,15 +140,13 @@ export async function connect(
     for (const until = performance.now() + ANSWER_MS; ;) {
       const link = current;
       try {
-        const reply = await link.hearing.wait(
+        return await link.hearing.wait(
           until - performance.now(),
           link.examined.then(() => {
             if (link.unfit !== undefined) throw link.unfit;
             return work(link.client);
           }),
         );
-        absence.over();
-        return reply;
       } catch (error) {
         const left = until - performance.now();
         const isUnfit = error === link.unfit;
@@ -157,9 +155,7 @@ export async function connect(
         const isEarly = error instanceof ClientOfflineError || isUnfit;
         if (!isEarly || closed || left <= 0) {
           if (error instanceof TimeoutError) void compare(link);
-          const why = translate(error, name, link.trouble);
-          if (isBotError(why, "STORE_UNAVAILABLE")) absence.since(until - ANSWER_MS);
-          throw why;
+          throw translate(error, name, link.trouble);
         }
         await sleep(Math.min(left, 10 + Math.random() * 40));
       }
@@ -170,7 +166,7 @@ export async function connect(
     await current.hearing.wait(ANSWER_MS, current.client.connect());
     current.isKept = true;
     return {
-      ask,
+      ask: <T>(work: (client: RedisClient) => Promise<T>) => watched(() => ask(work)),
       /** Connects again, at most once a second: the address may lead to another server by now. */
       renew: () => replace(current),
       close() {
@@ -201,18 +197,22 @@ export async function evaluate(
 }
 
 /** What is wrong with a server its verbs say; that it answers again, `warn` is told. */
-function createAbsence(name: string, warn: (text: string) => void) {
+function watchAbsence(name: string, warn: (text: string) => void) {
   let awaySince: number | undefined;
-  return {
-    since(time: number): void {
-      awaySince ??= time;
-    },
-    over(): void {
-      if (awaySince === undefined) return;
-      const seconds = (performance.now() - awaySince) / 1_000;
-      awaySince = undefined;
-      warn(`${name} answers again, after ${seconds.toFixed(1)} s.`);
-    },
+  return async function watched<T>(ask: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      const reply = await ask();
+      if (awaySince !== undefined) {
+        const seconds = (performance.now() - awaySince) / 1_000;
+        awaySince = undefined;
+        warn(`${name} answers again, after ${seconds.toFixed(1)} s.`);
+      }
+      return reply;
+    } catch (error) {
+      if (isBotError(error, "STORE_UNAVAILABLE")) awaySince ??= began;
+      throw error;
+    }
   };
 }
 
