@@ -7,6 +7,7 @@ import { settingsOf } from "../core/settings.ts";
 import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
+import { checkProblems } from "./check-tools.ts";
 import { loadSkills, type Skills } from "../skills/load.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
@@ -64,6 +65,8 @@ export async function loadToolset(
   checkPages(config, fixed);
   warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
   const unavailable = await unavailableIntegrations(values, parts);
+  for (const { at, text, isMistake } of checkProblems(skills, tools, unavailable))
+    if (isMistake) warn(`skill ${at}: ${text}`);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));
   return { skills, problems, tools, found, fixed, live, unavailable, proofs, warnings };

@@ -60,7 +60,7 @@ export async function readTextFile(
 
 /** Every mistake is added to `mistakes` as `file:line:column: key: what is wrong and what is expected`. */
 export async function readYaml<T>(
-  { name, text }: TextFile,
+  { name, text }: Pick<TextFile, "name" | "text">,
   schema: z.ZodType<T>,
   mistakes: string[],
 ): Promise<YamlFile<T>> {
@@ -164,12 +164,14 @@ function createLocate(
     for (const step of path) {
       if (yaml.isAlias(node)) node = node.resolve(document);
       let marker: unknown;
-      if (yaml.isMap(node)) {
+      if (yaml.isMap(node) && typeof step === "string") {
         const pair = node.items.find(({ key }) => yaml.isScalar(key) && key.value === step);
         marker = pair?.key;
         node = pair?.value;
       } else {
-        node = yaml.isSeq(node) ? node.items[Number(step)] : undefined;
+        // Where a list of one may be written without its brackets, the path is the list's.
+        if (yaml.isSeq(node)) node = node.items[Number(step)];
+        else if (step !== 0) node = undefined;
         marker = node;
       }
       if (!yaml.isNode(marker)) return { at: place(name, lines, offset), found: false };

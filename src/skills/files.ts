@@ -24,8 +24,11 @@ export function isSkillFile(name: string): boolean {
   return name === "SKILL.md" || name === "skill.md";
 }
 
+/** The program reads it; models read what it finds. */
+export const CHECKS_FILE = "checks.yaml";
+
 /**
- * The files in a skill's folder (a real path) without SKILL.md, by their paths in it: at most 100, four folders deep, in
+ * The files in a skill's folder (a real path) without SKILL.md and its checks, by their paths in it: at most 100, four folders deep, in
  * order. Leaves out hidden files, names that cannot be shown as they are, and files that lead out of the folder; does not
  * follow links to folders.
  */
@@ -39,7 +42,8 @@ export async function listFiles(folder: string): Promise<SkillFile[]> {
     for (const entry of sorted(entries)) {
       if (found.length === MAX_FILES) return;
       const id = inner === "" ? entry.name : `${inner}/${entry.name}`;
-      if (isSkipped(entry.name) || isSkillFile(id) || !isShowable(entry.name)) continue;
+      if (isSkipped(entry.name) || isSkillFile(id) || id === CHECKS_FILE) continue;
+      if (!isShowable(entry.name)) continue;
       if (entry.isDirectory()) {
         if (depth < MAX_DEPTH) await walk(id, depth + 1);
         continue;

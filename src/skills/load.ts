@@ -1,7 +1,8 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BotError, messageOf } from "../core/errors.ts";
-import { isSkillFile, isSkipped, listFiles, readInside, sorted } from "./files.ts";
+import { readChecks } from "./checks.ts";
+import { CHECKS_FILE, isSkillFile, isSkipped, listFiles, readInside, sorted } from "./files.ts";
 import { readSkillText } from "./skill-text.ts";
 import type { Skill, SkillProblem } from "./skill.ts";
 
@@ -48,10 +49,11 @@ export async function loadSkills(
   return { skills, problems: shown };
 }
 
-/** A folder with a skill, and the name of its `SKILL.md`. */
+/** A folder with a skill, the name of its `SKILL.md`, and whether it has checks. */
 interface Found {
   folder: string;
   file: string;
+  hasChecks: boolean;
 }
 
 /** The folders with a SKILL.md, in order; the search does not go on inside them. */
@@ -64,7 +66,7 @@ async function findSkills(root: string, problems: SkillProblem[]): Promise<Found
     const entries = sorted(await readdir(folder, { withFileTypes: true }));
     const file = entries.find(({ name }) => isSkillFile(name))?.name;
     if (file !== undefined) {
-      places.push({ folder, file });
+      places.push({ folder, file, hasChecks: entries.some((each) => each.name === CHECKS_FILE) });
       return;
     }
     for (const entry of entries.filter(({ name }) => !isSkipped(name))) {
@@ -93,7 +95,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 async function loadSkill(
-  { folder, file }: Found,
+  { folder, file, hasChecks }: Found,
   encode: (text: string) => string,
   problems: SkillProblem[],
 ): Promise<Skill | undefined> {
@@ -111,6 +113,7 @@ async function loadSkill(
       name,
       description: encode(description),
       body,
+      ...(hasChecks && (await readChecks(folder, problems))),
       folder,
       files: () => listFiles(folder),
       read: (id) => readListed(folder, id),

@@ -1,3 +1,5 @@
+import type { Checks } from "../checks/schema.ts";
+
 /**
  * A folder with a `SKILL.md`: the operators' instructions for a situation, and files that go with them. It does nothing by
  * itself.
@@ -9,9 +11,13 @@ export interface Skill {
   readonly description: string;
   /** The text of `SKILL.md` below its frontmatter, as it was at the start. */
   readonly body: string;
+  /** Its `checks.yaml` as it was at the start; undefined: it has none, or one with mistakes. */
+  readonly checks?: Checks | undefined;
+  /** Where something of the checks stands: `/srv/skills/web/checks.yaml:7:14`. */
+  checkAt?(path: readonly PropertyKey[]): string;
   /** Absolute, links resolved. */
   readonly folder: string;
-  /** The readable files beside `SKILL.md` now, ordered by id. Empty if the folder is gone. */
+  /** The readable files beside `SKILL.md` and `checks.yaml` now, ordered by id. Empty if the folder is gone. */
   files(): Promise<readonly SkillFile[]>;
   /**
    * A file's text as it is now.
@@ -31,6 +37,6 @@ export interface SkillProblem {
   /** The file with the line, or the folder. */
   readonly at: string;
   readonly text: string;
-  /** False if the skill was left out because of it. */
+  /** False if the skill, or its checks, were left out because of it. */
   readonly loaded: boolean;
 }

@@ -87,6 +87,49 @@ describe("skills are found", () => {
   });
 });
 
+describe("checks beside a SKILL.md", () => {
+  const CHECKS = "checks:\n  page: { tool: http_check, with: { url: '{{url}}' } }\n";
+
+  test("are loaded with it, know their lines, and are no file for models", async () => {
+    const folder = await folderWith({
+      "web/SKILL.md": skillText("web"),
+      "web/checks.yaml": CHECKS,
+      "web/references/checks.yaml": "a: b",
+    });
+    const skill = await loadOne(folder);
+    expect(skill.checks?.checks["page"]).toMatchObject({ tool: "http_check" });
+    expect(skill.checkAt?.(["checks", "page", "tool"])).toBe(`${folder}/web/checks.yaml:2:11`);
+    expect((await skill.files()).map(({ id }) => id)).toEqual(["references/checks.yaml"]);
+  });
+
+  test("with a mistake are left out alone, and each mistake has its line", async () => {
+    const folder = await folderWith({
+      "web/SKILL.md": skillText("web"),
+      "web/checks.yaml": `${CHECKS}rules: [{ if: { check: pages }, say: Down. }]`,
+      "link/SKILL.md": skillText("link"),
+      "outside.yaml": CHECKS,
+    });
+    await symlink(join(folder, "outside.yaml"), join(folder, "link/checks.yaml"));
+    const { skills, problems } = await loadSkills([folder], plain);
+    expect(skills.map(({ name, checks }) => [name, checks])).toEqual([
+      ["link", undefined],
+      ["web", undefined],
+    ]);
+    expect(problems).toEqual([
+      {
+        at: `${folder}/link/checks.yaml`,
+        text: expect.stringContaining("leads out of"),
+        loaded: false,
+      },
+      {
+        at: `${folder}/web/checks.yaml:3:17`,
+        text: expect.stringMatching(/^rules\[0\]\.if\[0\]\.check: no check is called pages/),
+        loaded: false,
+      },
+    ]);
+  });
+});
+
 describe("what a folder must not make the program read", () => {
   test("a SKILL.md that is a link out of its folder, a pipe, binary or too large is left out", async () => {
     const folder = await folderWith({

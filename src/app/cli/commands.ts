@@ -10,6 +10,7 @@ import { mcp } from "./mcp.ts";
 import { packs } from "./packs.ts";
 import { replay } from "./replay.ts";
 import { secrets } from "./secrets.ts";
+import { skills } from "./skills.ts";
 import { start } from "./start.ts";
 import { trace } from "./trace.ts";
 import { commandLine } from "../../core/installation.ts";
@@ -24,6 +25,7 @@ const COMMANDS: readonly CliCommand[] = [
   artifact,
   audit,
   packs,
+  skills,
   mcp,
   secrets,
 ];

@@ -12,18 +12,18 @@ import { chosenStore } from "../../journal/stores.ts";
 import { loadModel } from "../../models/load.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
-import { createNetwork, type Network } from "../../net/dial.ts";
+import type { Network } from "../../net/dial.ts";
 import { createEncoder } from "../../security/encoder.ts";
 import { network as networkSettings } from "../../tools/network/integration.ts";
 import { createDispatcher } from "../../tools/dispatch.ts";
-import { createExec, createLaunch } from "../../tools/process.ts";
+import { createExec } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
 import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Secrets } from "../../team/secrets.ts";
-import { loadToolset, type Toolset } from "../toolset.ts";
+import type { Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
-import { storedForms, storedSecrets } from "./stored-team.ts";
+import { lookAtTools } from "./look-at-tools.ts";
 import { commandLine } from "../../core/installation.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
@@ -47,22 +47,7 @@ const MODEL_TOKENS = 1_024;
  */
 export async function* examine({ config, envFile }: Input): AsyncIterable<CheckedPart> {
   const platforms = await loadPlatforms(config, pino({ level: "silent" }));
-  const network = createNetwork({ allow: [], local: false });
-  const ending = new AbortController();
-  const [forms, secrets] = [storedForms(config), storedSecrets(config)];
-  const toolset = await loadToolset(config, {
-    forms: () => forms,
-    secrets: () => secrets,
-    launch: createLaunch(),
-    network: () => network,
-    stopped: ending.signal,
-  });
-  try {
-    yield* examineAll({ config, envFile }, { platforms, toolset, network, secrets });
-  } finally {
-    await Promise.all(toolset.live.map(async (each) => each.close?.()));
-    ending.abort();
-  }
+  yield* lookAtTools(config, (looked) => examineAll({ config, envFile }, { platforms, ...looked }));
 }
 
 interface Examined {

@@ -1,0 +1,72 @@
+import type { Checks } from "../checks/schema.ts";
+import { suggest } from "../core/suggest.ts";
+import { holesIn } from "../core/templates.ts";
+import { mistakeText } from "../core/zod-issues.ts";
+import type { Skill } from "../skills/skill.ts";
+import { checkArguments } from "../tools/arguments.ts";
+import { argumentNames } from "../tools/input-schema.ts";
+import type { Tool } from "../tools/tool.ts";
+
+/** A check that cannot be run as it is written. */
+interface CheckProblem {
+  /** The file with line and column. */
+  at: string;
+  text: string;
+  /** False: the tool's system is only not set up here. */
+  isMistake: boolean;
+}
+
+/** `missing`: the integrations whose tools are not offered. */
+export function checkProblems(
+  skills: readonly Pick<Skill, "folder" | "checks" | "checkAt">[],
+  tools: readonly Tool[],
+  missing: readonly { name: string; why: string }[],
+): CheckProblem[] {
+  return skills.flatMap(({ checks, checkAt, folder }) =>
+    Object.entries(checks?.checks ?? {}).flatMap(([id, check]): CheckProblem[] => {
+      const at = (path: string[]) => checkAt?.(["checks", id, ...path]) ?? folder;
+      const tool = tools.find(({ name }) => name === check.tool);
+      if (tool !== undefined)
+        return problemsWith(check, tool).map(({ path, text }) => ({
+          at: at(path),
+          text: `check ${id}: ${text}`,
+          isMistake: true,
+        }));
+      const system = missing.find(({ name }) => check.tool.startsWith(`${name}_`));
+      const why = system === undefined ? noTool(check.tool, tools) : `not here: ${system.why}`;
+      const text = `check ${id}: ${check.tool}: ${why}`;
+      return [{ at: at(["tool"]), text, isMistake: system === undefined }];
+    }),
+  );
+}
+
+function noTool(name: string, tools: readonly Tool[]): string {
+  const meant = suggest(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  return `no tool has this name${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+}
+
+function problemsWith(
+  { with: args }: Checks["checks"][string],
+  tool: Tool,
+): { path: string[]; text: string }[] {
+  if (tool.effect !== "read" || tool.question !== undefined)
+    return [{ path: ["tool"], text: `${tool.name} does more than read, so no check may call it` }];
+  const checked = checkArguments(tool, args);
+  if (checked.ok) return [];
+  const known = argumentNames(tool);
+  const isFilled = (name: string) => holesIn(String(args[name])).length > 0;
+  // What a hole is filled with is known only when it runs.
+  return checked.mistakes
+    .filter(({ argument }) =>
+      argument === undefined
+        ? !Object.keys(args).some(isFilled)
+        : !known.includes(argument) || !isFilled(argument),
+    )
+    .map(({ argument = "", where, text }) => ({
+      path: argument in args ? ["with", argument] : ["tool"],
+      text: mistakeText(`argument ${where}`, text),
+    }));
+}
