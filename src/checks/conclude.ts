@@ -77,14 +77,14 @@ function matchesOf(rule: Rule, results: readonly CheckResult[]): Match[] | undef
 
 /** Without a severity only what is broken now counts. */
 function holds(
-  { kind, namespace, name, cause, severity = "error" }: Condition,
+  { kind, namespace, name, cause, severity = ["error"] }: Condition,
   { object, ...finding }: Finding,
 ): boolean {
   const is = (wanted: string | string[] | undefined, text: string) =>
     wanted === undefined ||
     [wanted].flat().some((glob) => globMatches(glob.toLowerCase(), text.toLowerCase()));
   return (
-    finding.severity === severity &&
+    severity.includes(finding.severity) &&
     is(kind, object.kind) &&
     is(namespace, object.namespace) &&
     is(name, object.name) &&

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { holesIn, templateProblem } from "../core/templates.ts";
-import { SUBJECTS } from "./subject.ts";
+import { fillWith, plain, templateProblem } from "../core/templates.ts";
+import { type Subject, SUBJECTS } from "./subject.ts";
 
 /** The form of a skill's `checks.yaml`: reads, when they fit, and what their findings mean. `docs/skills.md` explains it. */
 
@@ -13,6 +13,9 @@ const name = z
 /** What a finding must be: patterns in which `*` stands for anything. */
 const pattern = z.union([text, z.array(text).min(1).max(20)]);
 
+/** One may stand without a list around it. */
+const listed = (value: unknown) => (value === undefined || Array.isArray(value) ? value : [value]);
+
 const condition = z.strictObject({
   check: name,
   /** Of the finding's object. */
@@ -20,7 +23,8 @@ const condition = z.strictObject({
   namespace: pattern.optional(),
   name: pattern.optional(),
   cause: pattern.optional(),
-  severity: z.enum(["error", "warning", "info"]).optional(),
+  /** Left out: what is broken now. */
+  severity: z.preprocess(listed, z.array(z.enum(["error", "warning", "info"])).min(1)).optional(),
 });
 
 const check = z.strictObject({
@@ -30,7 +34,7 @@ const check = z.strictObject({
 
 const rule = z.strictObject({
   /** All of them hold, each of one finding. */
-  if: z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(condition).min(1)),
+  if: z.preprocess(listed, z.array(condition).min(1)),
   say: text,
   fix: text.optional(),
 });
@@ -79,7 +83,15 @@ export type Checks = z.infer<typeof checksSchema>;
 export type Rule = Checks["rules"][number];
 export type Condition = Rule["if"][number];
 
-/** The names of the values that a check's arguments are filled with. */
-export function neededBy({ with: args }: Checks["checks"][string]): string[] {
-  return Object.values(args).flatMap((value) => (typeof value === "string" ? holesIn(value) : []));
+/** A check's arguments as texts, as people type them. One whose value is not known is left out: whether it is needed, the tool knows. */
+export function argumentsOf(
+  { with: args }: Checks["checks"][string],
+  subject: Subject,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(args).flatMap(([arg, value]) => {
+      const filled = fillWith(String(value), subject, plain);
+      return filled === undefined ? [] : [[arg, filled]];
+    }),
+  );
 }

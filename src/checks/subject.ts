@@ -46,7 +46,10 @@ const LABELS: Readonly<Record<SubjectName, readonly string[]>> = {
 
 export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subject {
   const said = new Map(Object.entries(labels).map(([name, value]) => [name.toLowerCase(), value]));
-  return subjectOf((name) => LABELS[name].map((label) => said.get(label)).find(Boolean));
+  const subject = subjectOf((name) => LABELS[name].map((label) => said.get(label)).find(Boolean));
+  // Probes call what they look at an instance.
+  const { url = Object.values(labels).find((value) => /^https?:\/\//.test(value)) } = subject;
+  return url === undefined ? subject : { ...subject, url };
 }
 
 /** Words after a name that are no value of it: "the service is down". */

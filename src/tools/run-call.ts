@@ -41,6 +41,8 @@ interface Ended {
   text: string;
   images?: readonly ToolImage[];
   findings?: readonly Finding[] | undefined;
+  /** What its text says already. */
+  away?: readonly Finding[] | undefined;
   gaps?: readonly Gap[] | undefined;
   undo?: ReverseCall | undefined;
   view?: ViewChange | undefined;
@@ -59,6 +61,7 @@ export async function runCall(
   const ms = Math.round(performance.now() - began);
   const { aside, encode } = parts.encoder;
   const findings = keptFindings(ended.findings ?? [], encode);
+  const away = keptFindings(ended.away ?? [], encode);
   const gaps = keptGaps(ended.gaps ?? [], encode);
   const reverse = keptReverse(ended.outcome === "ok" ? ended.undo : undefined, parts.encoder);
   const noted = reverse.why === undefined ? ended.text : `${ended.text}\n${reverse.why}`;
@@ -78,7 +81,7 @@ export async function runCall(
     text,
     artifacts,
     files,
-    findings,
+    findings: [...findings, ...away],
     gaps,
     undo,
     verifyAfterMs,
@@ -122,8 +125,24 @@ async function attempt(
     return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
   } catch (error) {
     breaker.failed(tool.name, error);
-    return failure(effectOf(tool, args), error, signal);
+    return { ...failure(effectOf(tool, args), error, signal), away: serverAway(tool, args, error) };
   }
+}
+
+/** That a server which was only to be read does not answer may be what is wrong. */
+function serverAway(tool: Tool, args: JsonObject, error: unknown): Finding[] {
+  const isAway = isBotError(error, "CONNECTION_FAILED", "ADDRESS_UNKNOWN");
+  if (!isAway || tool.endpoints === undefined || effectOf(tool, args) !== "read") return [];
+  const [name = ""] = tool.name.split("_");
+  return [
+    {
+      object: { kind: "Server", namespace: "", name },
+      cause: error.message,
+      severity: "error",
+      evidence: `${tool.name} could not ask it.`,
+      since: null,
+    },
+  ];
 }
 
 /** What can be seen of a call that was started. Never throws. */

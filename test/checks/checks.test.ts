@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conclude, type CheckResult } from "../../src/checks/conclude.ts";
 import { type CheckedSkill, matching } from "../../src/checks/match.ts";
-import { type Checks, checksSchema } from "../../src/checks/schema.ts";
+import { argumentsOf, type Checks, checksSchema } from "../../src/checks/schema.ts";
 import { subjectOfLabels, subjectOfText } from "../../src/checks/subject.ts";
 import type { Finding } from "../../src/core/finding.ts";
 import { readYaml } from "../../src/core/yaml-file.ts";
@@ -57,6 +57,8 @@ describe("what it is about", () => {
       subjectOfLabels({ kube_namespace: "shop", app: "checkout", Hostname: "web-1", x: "y" }),
     ).toEqual({ namespace: "shop", service: "checkout", host: "web-1" });
     expect(subjectOfLabels({ service: "a", app: "b" })).toEqual({ service: "a" });
+    const probed = { instance: "https://shop.example.com/", job: "web" };
+    expect(subjectOfLabels(probed)).toEqual({ ...probed, url: probed.instance });
   });
 
   test("words", () => {
@@ -70,6 +72,20 @@ describe("what it is about", () => {
     });
     expect(subjectOfText("the service is down and the queue has no consumer")).toEqual({});
   });
+});
+
+test("arguments are filled with it, and left out where it does not say", async () => {
+  const { checks } = await read(
+    'checks: { a: { tool: tcp_check, with: { host: "{{host}}", port: "{{port}}", tls: true, timeoutSeconds: 5 } } }',
+  );
+  const check = checks?.checks["a"];
+  if (check === undefined) throw new Error("no check");
+  const literal = { tls: "true", timeoutSeconds: "5" };
+  expect(argumentsOf(check, { host: "db-1", namespace: "shop" })).toEqual({
+    host: "db-1",
+    ...literal,
+  });
+  expect(argumentsOf(check, {})).toEqual(literal);
 });
 
 describe("which checks fit", () => {

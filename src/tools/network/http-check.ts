@@ -4,7 +4,7 @@ import { limitTime } from "../../core/time-limit.ts";
 import { urlProblem } from "../../net/http-url.ts";
 import { defineTool } from "../tool.ts";
 import { CHECK_TIMEOUT_MS, timeoutField } from "./format.ts";
-import { renderVisit } from "./http-report.ts";
+import { reportVisit } from "./http-report.ts";
 
 /** 256 KiB: every health page in full, and the beginning of anything else. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -85,7 +85,7 @@ export const httpCheck = defineTool({
     const limit = limitTime(signal, args.timeoutSeconds);
     // An expired certificate is what an operator wants to hear about, so it is reported instead of refused.
     const terms = { dial, signal, limit, maxBytes: MAX_BODY_BYTES, trusted: false };
-    return { text: await renderVisit(await visit(request, terms), args, ctx.encoder) };
+    return reportVisit(await visit(request, terms), args, ctx.encoder);
   },
 });
 

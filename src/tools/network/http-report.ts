@@ -1,5 +1,6 @@
 import { withoutBrackets } from "../../core/canonical.ts";
 import { formatElapsed } from "../../core/instant.ts";
+import type { Finding } from "../../core/finding.ts";
 import { headOf, formatBytes } from "../../core/text.ts";
 import type { Answer, Exchange } from "../../net/http-exchange.ts";
 import { shownUrl } from "../../net/http-url.ts";
@@ -20,6 +21,8 @@ const SNIPPET_LENGTH = 1_024;
 /** Of a page's HTML, in which its words are looked for. */
 const PAGE_LENGTH = 4_096;
 const MAX_HEADER_LENGTH = 200;
+/** People take what comes later for broken. */
+const SLOW_MS = 2_000;
 
 /** Headers that tell where an answer came from and how it may be kept. None of them carries a credential. */
 const SHOWN_HEADERS =
@@ -33,28 +36,40 @@ interface Hop extends Exchange {
 }
 
 /**
- * The conclusion in the first line, then what else to notice, then each hop with its evidence. Bodies are encoded before
- * they are searched or cut: whether a secret is in one cannot be asked.
+ * What is wrong with the URL, and what else to notice; then each hop with its evidence, after the conclusion where nothing is
+ * wrong. Bodies are encoded before they are searched or cut: whether a secret is in one cannot be asked.
  */
-export async function renderVisit(
+export async function reportVisit(
   { hops: visited, stuck }: Visit,
   expected: Expectations,
   encoder: Encoder,
-): Promise<string> {
+): Promise<{ text: string; findings: Finding[] }> {
   const hops = await Promise.all(visited.map((hop) => judge(hop, encoder)));
   const numbered = hops.length > 1;
-  return [
-    conclude({ hops, stuck }, expected),
-    ...noteworthy(hops).map((note) => `Note: ${note}.`),
-    ...hops.flatMap((hop, index) => {
-      const title = `${numbered ? `${index + 1}. ` : ""}${renderTitle(hop)}`;
-      return [
-        "",
-        title,
-        ...renderHop(hop, index === hops.length - 1, encoder).map((line) => `   ${line}`),
-      ];
-    }),
-  ].join("\n");
+  const conclusion = conclude({ hops, stuck }, expected);
+  const isUp = conclusion.startsWith("UP: ");
+  const sections = hops.map((hop, index) => {
+    const title = `${numbered ? `${index + 1}. ` : ""}${renderTitle(hop)}`;
+    const lines = renderHop(hop, index === hops.length - 1, encoder).map((line) => `   ${line}`);
+    return [title, ...lines].join("\n");
+  });
+  const [first] = hops;
+  const object = { kind: "URL", namespace: "", name: first ? shownUrl(first.url) : "" };
+  const evidence = hops.map(renderTitle).join("; ");
+  const found = (severity: Finding["severity"]) => (cause: string) => ({
+    object,
+    cause,
+    severity,
+    evidence,
+    since: null,
+  });
+  return {
+    text: [...(isUp ? [conclusion] : []), ...sections].join("\n\n"),
+    findings: [
+      ...(isUp ? [] : [conclusion]).map(found("error")),
+      ...noteworthy(hops).map(found("warning")),
+    ],
+  };
 }
 
 /** The hop with its certificate judged, and without the secrets in its body. */
@@ -116,7 +131,13 @@ function noteworthy(hops: readonly Hop[]): string[] {
     const isDowngrade = previous?.url.protocol === "https:" && hop.url.protocol === "http:";
     const downgrade = `${shownUrl(hop.url)} is reached by a redirect from https to unencrypted http`;
     const warning = hop.judged?.warning;
-    return [...(isDowngrade ? [downgrade] : []), ...(warning === undefined ? [] : [warning])];
+    const { firstByteMs = 0 } = hop;
+    const slow = `slow: the first byte came after ${formatElapsed(firstByteMs)}`;
+    return [
+      ...(isDowngrade ? [downgrade] : []),
+      ...(warning === undefined ? [] : [warning]),
+      ...(firstByteMs < SLOW_MS ? [] : [slow]),
+    ];
   });
 }
 

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import * as z from "zod";
 import type { Encoder } from "../../security/encoder.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
+import type { Finding } from "../../core/finding.ts";
 import { limitTime, type TimeLimit } from "../../core/time-limit.ts";
 import type { Dialed } from "../../net/dial.ts";
 import { formatAddress, printable } from "../../net/format.ts";
@@ -54,13 +55,27 @@ export const tcpCheck = defineTool({
     };
   },
   async run(args, ctx) {
-    const text = await check(args, ctx);
+    const { conclusion, severity, facts } = await check(args, ctx);
     if (ctx.signal.aborted) throw new BotError("ABORTED", "the check was stopped");
-    return { text };
+    const details = facts.map((fact) => `   ${fact}`).join("\n");
+    if (severity === undefined) return { text: `${conclusion}\n\n${details}` };
+    const object = { kind: "Port", namespace: "", name: formatAddress(args.host, args.port) };
+    const [evidence = ""] = facts;
+    return {
+      text: details,
+      findings: [{ object, cause: conclusion, severity, evidence, since: null }],
+    };
   },
 });
 
-async function check(args: Input, ctx: ToolContext): Promise<string> {
+interface Seen {
+  conclusion: string;
+  /** Undefined: the port is well. */
+  severity?: Finding["severity"] | undefined;
+  facts: string[];
+}
+
+async function check(args: Input, ctx: ToolContext): Promise<Seen> {
   const limit = limitTime(ctx.signal, args.timeoutSeconds);
   const started = performance.now();
   let dialed: Dialed | undefined;
@@ -70,10 +85,15 @@ async function check(args: Input, ctx: ToolContext): Promise<string> {
   } catch (error) {
     if (isBotError(error, "ADDRESS_UNKNOWN", "CONNECTION_FAILED")) {
       const took = formatTimes([["total", performance.now() - started]]);
-      return [`NOT OPEN: ${error.message}`, "", `   times: ${took}`].join("\n");
+      return {
+        conclusion: `NOT OPEN: ${error.message}`,
+        severity: "error",
+        facts: [`times: ${took}`],
+      };
     }
     if (!limit.signal.aborted) throw error;
-    return `NOT OPEN: no connection to ${formatAddress(args.host, args.port)} within ${limit.seconds} s`;
+    const conclusion = `NOT OPEN: no connection to ${formatAddress(args.host, args.port)} within ${limit.seconds} s`;
+    return { conclusion, severity: "error", facts: [] };
   } finally {
     dialed?.socket.destroy();
   }
@@ -85,7 +105,8 @@ async function inspect(
   args: Input,
   limit: TimeLimit,
   encoder: Encoder,
-): Promise<string> {
+): Promise<Seen> {
+  let severity: Seen["severity"];
   let conclusion = `OPEN: ${printable(formatAddress(args.host, args.port), 300)} accepts connections`;
   // An address was not looked up.
   const times: [string, number | undefined][] = [
@@ -103,16 +124,21 @@ async function inspect(
       details.push(...judged.lines);
       conclusion += ` and speaks ${protocol}`;
       if (judged.problem !== undefined) {
+        severity = "error";
         conclusion += `, but clients refuse its certificate: ${judged.problem}`;
-      } else if (judged.warning !== undefined) conclusion += `; ${judged.warning}`;
+      } else if (judged.warning !== undefined) {
+        severity = "warning";
+        conclusion += `; ${judged.warning}`;
+      }
     }
     details.push(`greeting: ${await readGreeting(stream, limit, encoder)}`);
   } catch (error) {
+    severity = "error";
     conclusion += `, but ${limit.signal.aborted ? `the TLS handshake did not end within ${limit.seconds} s` : messageOf(error)}`;
   }
   const address = formatAddress(dialed.address, dialed.port);
   const facts = [`address: ${address}`, `times: ${formatTimes(times)}`, ...details];
-  return [conclusion, "", ...facts.map((fact) => `   ${fact}`)].join("\n");
+  return { conclusion, severity, facts };
 }
 
 /** What a server says by itself within a second, up to its first line's end. */

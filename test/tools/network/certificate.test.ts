@@ -98,7 +98,7 @@ describe("a certificate", () => {
     });
     const reports = await both(await serve("valid"));
     const warning = "the certificate of localhost expires in 6 days, on 2120-01-01";
-    expect(reports.http).toMatch(new RegExp(`^UP: .+\nNote: ${warning}\\.\n`));
+    expect(reports.http).toMatch(new RegExp(`^${warning}\n\nUP: .+\n`));
     expect(conclusion(reports.tcp)).toMatch(new RegExp(`^OPEN: .+; ${warning}$`));
   });
 
@@ -120,7 +120,7 @@ describe("a certificate", () => {
     });
     const { http: report } = await both(port);
     expect(report).toMatch(
-      /^UP: .+\nNote: http:\/\/localhost:\d+\/ is reached by a redirect from https to unencrypted http\.\n/,
+      /^http:\/\/localhost:\d+\/ is reached by a redirect from https to unencrypted http\n\nUP: .+\n/,
     );
     expect(report).toMatch(
       /1\. GET https:.+ → 302 Found\n(?: {3}.+\n)+ {3}certificate: CN=localhost/,

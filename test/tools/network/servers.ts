@@ -33,10 +33,11 @@ export function toolContext(
   });
 }
 
-/** What the dispatcher does: arguments through the schema, then the tool. */
+/** What the dispatcher does: arguments through the schema, then the tool; what it found stands before its text. */
 export async function runTool<I>(tool: Tool<I>, args: unknown, ctx: ToolContext): Promise<string> {
-  const { text } = await tool.run(tool.input.parse(args), ctx);
-  return text;
+  const { text, findings = [] } = await tool.run(tool.input.parse(args), ctx);
+  const found = findings.map(({ cause }) => cause).join("\n");
+  return [found, text].filter((part) => part !== "").join("\n\n");
 }
 
 /** A report's first line. */
