@@ -227,6 +227,7 @@ const TOLD: Told = {
   tool_form: undefined,
   freeze: undefined,
   feedback: undefined,
+  memory: undefined,
   secret: undefined,
   mirror: undefined,
   moved: undefined,

@@ -21,6 +21,8 @@ import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
+import { createMemory } from "../memory/memory.ts";
+import { startSqliteMemory } from "../memory/sqlite-thread.ts";
 import { loadModel } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { createNetwork, type Network } from "../net/dial.ts";
@@ -152,6 +154,7 @@ type Lent = Pick<
   | "approvals"
   | "pastThreads"
   | "whoIs"
+  | "memory"
 >;
 
 /** What tools use of the program. */
@@ -170,6 +173,7 @@ function lend(
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
+  const memory = createMemory({ journal, index: startSqliteMemory(ending.signal), encode });
   return {
     ledger: () => ledger,
     tokens: () => ({
@@ -184,6 +188,7 @@ function lend(
     approvals,
     pastThreads: () => pastThreads,
     whoIs: () => whoIs,
+    memory: () => memory,
   };
 }
 

@@ -81,6 +81,7 @@ export function noteHeard(heard: Heard, entry: Entry): void {
     case "tool_form":
     case "freeze":
     case "feedback":
+    case "memory":
     case "secret":
     case "mirror":
     case "moved":

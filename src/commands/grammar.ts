@@ -36,7 +36,8 @@ export function readText(text: string): Reading {
     const problem = `That command is longer than ${MAX_TEXT_BYTES / 1024} KiB, so I did nothing. Send a shorter one.`;
     return isCommand ? invalid(problem) : MESSAGE;
   }
-  const [, slash, first = "", rest = ""] = /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text)) ?? [];
+  const [, slash, first = "", rest = ""] =
+    /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text).replace(/^(remember):\s*/i, "$1 : ")) ?? [];
   const typed = slash === "/";
   const word = first.toLowerCase();
   switch (word) {
@@ -71,6 +72,12 @@ export function readText(text: string): Reading {
       return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
     case "whoami":
       return rest === "" ? toolCall("whoami", {}) : proseOr(typed, word);
+    case "notes":
+      return readNotes(rest, typed);
+    case "remember":
+      return readRemember(rest, typed);
+    case "forget":
+      return /^m-[a-z2-7]+$/i.test(rest) ? toolCall("forget", { id: rest }) : proseOr(typed, word);
     case "feedback":
       return rest === "" ? toolCall("feedback_list", {}) : proseOr(typed, word);
     case "incidents":
@@ -206,6 +213,21 @@ function readIncident(rest: string, typed: boolean): Reading {
   const said = after.slice(id.length).trim();
   if (verb === "update" && said === "") return proseOr(true, "incident", form);
   return callOf(`incident_${verb}`, { id: id.toLowerCase() }, said, "incident", form);
+}
+
+/** `notes` lists them; with words it finds those about them, which needs a slash or `about`: "notes are late" is prose. */
+function readNotes(rest: string, typed: boolean): Reading {
+  const [, about = typed ? rest : ""] = /^about\s+([^]+)$/i.exec(rest) ?? [];
+  if (rest !== "" && about === "") return proseOr(typed, "notes");
+  return toolCall("notes", about === "" ? {} : { text: about });
+}
+
+/** `remember: …` and `remember that …`; a question is prose: "remember that outage?" */
+function readRemember(rest: string, typed: boolean): Reading {
+  const [, colon = "", said = ""] = /^(?:that\s+|(:)\s*)?([^]*)$/i.exec(rest) ?? [];
+  const isMeant = typed || colon !== "" || (/^that\s/i.test(rest) && !/\?\s*$/.test(rest));
+  if (!isMeant || said.trim() === "") return proseOr(typed, "remember");
+  return toolCall("remember", { text: said.trim() });
 }
 
 /** A title, in quotes or up to the first name=value, and then nothing but those. */

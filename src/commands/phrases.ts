@@ -27,6 +27,9 @@ export const USAGE = {
   unfreeze: ["unfreeze prod"],
   freezes: ["freezes"],
   feedback: ["feedback"],
+  remember: ["remember that <what later threads should know>"],
+  notes: ["notes", "notes about <words>"],
+  forget: ["forget m-k3qa7xw2ab"],
   mirror: ["mirror to discord:<server>:<channel>", "mirror to slack:<workspace>:<channel>"],
   unmirror: ["unmirror"],
   deny: ["deny a1", "deny a1 because <reason>"],
@@ -98,6 +101,7 @@ export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
   Look: ["status", "whoami", "approvals", "grants", "freezes", "cost", "feedback", "help"],
   Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
   "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],
+  Memory: ["remember", "notes", "forget"],
   Incidents: ["incidents", "incident", "freeze", "unfreeze", "mirror", "unmirror"],
 };
 

@@ -82,6 +82,7 @@ const ASKS_FOR_WORK: Readonly<Record<PostKind, boolean>> = {
   tool_form: false,
   freeze: false,
   feedback: false,
+  memory: false,
   secret: false,
   mirror: false,
   // The place says so.

@@ -113,6 +113,15 @@ export const alert = z.strictObject({
   links: z.array(z.strictObject({ label: z.string(), url: z.string() })).optional(),
 });
 
+/** What was done about a cause, as its card had it. `helped`: whether it was seen afterwards that it did. */
+const fix = z.strictObject({
+  tool: z.string(),
+  title: z.string(),
+  approved: z.boolean(),
+  result: z.enum(["done", "failed", "unknown", "undone"]),
+  helped: z.boolean().optional(),
+});
+
 /** What the outside world says, each with a version in `entry-codec.ts`. */
 export const posts = {
   message: z.strictObject({
@@ -200,6 +209,43 @@ export const posts = {
     audience: z.string().optional(),
     helpful: z.boolean(),
     reason: z.string().optional(),
+  }),
+  /**
+   * In `memory:<tenant>:<month>`: what is remembered. It instructs nobody and proves nothing. Of one name the newest counts, and
+   * what was forgotten stays forgotten.
+   */
+  memory: z.strictObject({
+    /** Its name, such as `m-k3qa7xw2`. */
+    memory: z.string(),
+    /** The journal key of the thread it comes from. */
+    thread: z.string(),
+    /** That thread's address for people. */
+    link: z.string().optional(),
+    /** The private place that it belongs to (`Adapter.audience`); without it everyone of the tenant may read it. */
+    audience: z.string().optional(),
+    what: z.discriminatedUnion("kind", [
+      z.strictObject({
+        kind: z.literal("note"),
+        by: actor,
+        text: z.string(),
+        /** An agent wrote it, or a model that had read text from outside. */
+        outside: z.literal(true).optional(),
+      }),
+      /** What a thread looked into, and what came of it. */
+      z.strictObject({
+        kind: z.literal("task"),
+        question: z.string(),
+        /** Ms since 1970. */
+        begun: count,
+        cause: z.string().optional(),
+        certainty: z.enum(["confirmed", "likely"]).optional(),
+        /** The tools whose results it rests on. */
+        looked: z.array(z.string()),
+        fixes: z.array(fix),
+        outcome: z.enum(["solved", "explained", "open"]),
+      }),
+      z.strictObject({ kind: z.literal("forgotten"), by: actor }),
+    ]),
   }),
   /** In `team:secret:<name>`: what is kept encrypted under that name; the newest one counts. */
   secret: z.strictObject({

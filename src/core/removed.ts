@@ -8,14 +8,22 @@ export const REMOVED = "(removed)";
  * since each entry is sealed with all that it says; whoever prints entries passes them through here.
  */
 export function withoutRemoved(entries: readonly StoredEntry[]): StoredEntry[] {
-  const removed = new Set(entries.flatMap((entry) => (entry.kind === "removed" ? [entry.of] : [])));
+  const removed = new Set(entries.flatMap((entry) => removedBy(entry) ?? []));
   return removed.size === 0 ? [...entries] : entries.map((entry) => bare(entry, removed));
+}
+
+/** The message, or the name of what was to be forgotten. */
+function removedBy(entry: StoredEntry): string | undefined {
+  if (entry.kind === "removed") return entry.of;
+  return entry.kind === "memory" && entry.what.kind === "forgotten" ? entry.memory : undefined;
 }
 
 /** Only these hold a message's words. */
 function bare(entry: StoredEntry, removed: ReadonlySet<string>): StoredEntry {
   if (entry.kind === "above")
     return { ...entry, messages: entry.messages.map((each) => bareLine(each, removed)) };
+  if (entry.kind === "memory" && removed.has(entry.memory))
+    return { ...entry, what: unsaid(entry) };
   if (entry.kind === "message" && removed.has(entry.id)) {
     const { files: _files, unread: _unread, ...rest } = entry;
     return { ...rest, text: REMOVED };
@@ -27,6 +35,13 @@ function bare(entry: StoredEntry, removed: ReadonlySet<string>): StoredEntry {
     return { ...rest, text: REMOVED };
   }
   return entry;
+}
+
+function unsaid({ what }: Entry<"memory">): Entry<"memory">["what"] {
+  if (what.kind === "note") return { ...what, text: REMOVED };
+  if (what.kind === "forgotten") return what;
+  const { cause: _cause, ...rest } = what;
+  return { ...rest, question: REMOVED, fixes: [] };
 }
 
 const NO_COMMAND = { name: "invalid" as const, problem: REMOVED };

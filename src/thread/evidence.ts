@@ -39,7 +39,8 @@ const MAX_DECISION_WORDS = 60;
  * Tools that look at nothing outside: what they return shows nothing about the systems. By name, since old journals say no
  * more of a call; `Tool.ours` is about something else: what other threads wrote into incidents is not this program's word.
  */
-const HOUSEKEEPING = /^(?:incident_\w+|ask_user|activate_skill|read_skill_file|find_tools)$/;
+const HOUSEKEEPING =
+  /^(?:incident_\w+|remember|forget|notes|recall|ask_user|activate_skill|read_skill_file|find_tools)$/;
 
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim
@@ -51,7 +52,9 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
   const evidence = untoldCalls.size === 0 ? modelRun.evidence : toldOf(modelRun);
   const cited = numbersIn(text);
   const wrong = new Set(cited.filter((number) => !evidence.has(number)));
-  const backing = cited.flatMap((number) => evidence.get(number) ?? []);
+  const backing = cited
+    .flatMap((number) => evidence.get(number) ?? [])
+    .filter((shown) => shown !== "remembered");
   const sentences = sentencesIn(text);
   const untrue = sentences.filter((sentence) => !isTrueAct(sentence, run, evidence, backing));
   const head = firstParagraph(text);

@@ -86,6 +86,9 @@ function startIn({ seq, at, host, args, doing }: Entry<"tool_finished">): Start 
   return { seq, at, effect: "read", host, args, doing };
 }
 
+/** What these return was so once. */
+const OF_MEMORY: ReadonlySet<string> = new Set(["recall", "notes"]);
+
 /** What these return stands in a file of the operator's. */
 const OF_SKILLS: ReadonlySet<string> = new Set(["activate_skill", "read_skill_file"]);
 
@@ -170,7 +173,8 @@ function tellModel(
   { outcome, text, ms = 0 }: Entry<"tool_finished">,
 ): void {
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
-    const well = started !== undefined && started.effect !== "read" ? "changed" : "ok";
+    const did = started !== undefined && started.effect !== "read" ? "changed" : "ok";
+    const well = OF_MEMORY.has(tool) ? "remembered" : did;
     const effect = { ok: well, error: "failed", unknown: "unknown" } as const;
     forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1);
     thread.evidence.set(numberOfCall(call), effect[outcome]);

@@ -35,8 +35,11 @@ interface Ended {
   text: string;
 }
 
-/** What a call came to that was made. `changed`: it is known to have changed something; `unmet`: and that was not enough. */
-export type CallEffect = "changed" | "unmet" | "ok" | "failed" | "unknown";
+/**
+ * What a call came to that was made. `changed`: it is known to have changed something; `unmet`: and that was not enough.
+ * `remembered`: it says what was so once, which shows nothing of what is so now.
+ */
+export type CallEffect = "changed" | "unmet" | "ok" | "remembered" | "failed" | "unknown";
 
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
 export class ModelRun {

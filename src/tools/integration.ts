@@ -8,6 +8,7 @@ import type { HostBeat } from "../core/host-beat.ts";
 import type { TokenUse } from "../core/token-counters.ts";
 import type { Feedback } from "../team/feedback.ts";
 import type { Freezes } from "../team/freezes.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Network } from "../net/dial.ts";
 import type { Secrets } from "../team/secrets.ts";
 import type { ToolForms } from "../team/tool-forms.ts";
@@ -97,6 +98,8 @@ export interface ToolParts {
   approvals(): Approvals;
   pastThreads(): PastThreads;
   whoIs(): WhoIs;
+  /** What is remembered from thread to thread. */
+  memory(): Memory;
   /** The chat platforms that are configured; left out where tools are only listed. */
   readonly platforms?: readonly string[];
   /** What is kept encrypted. */

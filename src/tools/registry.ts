@@ -7,6 +7,7 @@ import { costs } from "./costs/integration.ts";
 import { feedback } from "./feedback/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
+import { memory } from "./memory/integration.ts";
 import { mirror } from "./mirror/integration.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
@@ -50,6 +51,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   costs,
   feedback,
   mirror,
+  memory,
   skills,
   prometheus,
   alertmanager,
@@ -87,6 +89,7 @@ export const NOTHING_LENT: ToolParts = {
   approvals: notLent,
   pastThreads: notLent,
   whoIs: notLent,
+  memory: notLent,
   secrets: notLent,
   launch: notLent,
   network: notLent,

@@ -27,6 +27,28 @@ describe("commands", () => {
     expect(readText("/cost per day")).toEqual(call({}));
   });
 
+  it("remember, notes and forget; what is asked or told is prose", () => {
+    const call = (tool: string, args: object) => ({
+      kind: "command",
+      command: { name: "run", tool, args },
+    });
+    const noted = call("remember", { text: "web-2 is drained" });
+    for (const text of ["remember: web-2 is drained", "remember that web-2 is drained"])
+      expect(readText(text)).toEqual(noted);
+    expect(readText("/remember web-2 is drained")).toEqual(noted);
+    expect(readText("notes about web-2")).toEqual(call("notes", { text: "web-2" }));
+    expect(readText("/notes web-2")).toEqual(call("notes", { text: "web-2" }));
+    expect(readText("notes")).toEqual(call("notes", {}));
+    expect(readText("forget M-k3qa7xw2ab")).toEqual(call("forget", { id: "M-k3qa7xw2ab" }));
+    for (const text of [
+      "remember that outage?",
+      "remember the outage",
+      "notes are late",
+      "forget it",
+    ])
+      expect(readText(text)).toEqual({ kind: "message" });
+  });
+
   it.each(["help", "status", "tools", "cost", "approvals", "quiet", "listen"])(
     "%s, with or without a slash",
     (name) => {

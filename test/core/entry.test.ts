@@ -98,6 +98,7 @@ test("posts, facts and decisions are told apart", () => {
     "moved",
     "alert",
     "alert_state",
+    "memory",
   ]);
   const finished = { id: "f", kind: "tool_finished", run: "r1", call: "r1.t1", text: "" } as const;
   expect(isFact({ ...finished, outcome: "ok" })).toBe(true);

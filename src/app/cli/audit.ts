@@ -92,6 +92,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   tool_form: true,
   freeze: true,
   feedback: true,
+  memory: true,
   // Where else the thread was shown.
   view_added: true,
   view_removed: true,

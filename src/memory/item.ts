@@ -1,0 +1,54 @@
+import type { Content } from "../core/entry.ts";
+
+type What = Content<"memory">["what"];
+
+/** What somebody wants to be remembered. */
+export type Note = Extract<What, { kind: "note" }>;
+/** What a thread looked into, and what came of it. */
+export type Task = Extract<What, { kind: "task" }>;
+
+/** One thing that is remembered. It instructs nobody, and proves nothing: systems change. */
+export interface MemoryItem {
+  /** `m-k3qa7xw2` */
+  readonly id: string;
+  /** The journal that has it. */
+  readonly journal: string;
+  /** When it was last said, ms since 1970. */
+  readonly at: number;
+  readonly thread: string;
+  readonly link: string | undefined;
+  readonly what: Note | Task;
+}
+
+/** Sees what is public in these tenants, and what belongs to exactly this private place. */
+export interface Viewer {
+  readonly audience: string | undefined;
+  readonly tenants: readonly string[] | "all";
+}
+
+/**
+ * Whose it is: items of two spaces know nothing of each other, neither do their words. `public:slack:T1`, or
+ * `private:` and the name of the place.
+ */
+export type Space = string;
+
+export function spaceOf({ audience }: { audience?: string | undefined }, journal: string): Space {
+  // `memory:<tenant>:<month>`
+  const tenant = journal.slice(journal.indexOf(":") + 1, journal.lastIndexOf(":"));
+  return audience === undefined ? `public:${tenant}` : `private:${audience}`;
+}
+
+export function isSeen(space: Space, { audience, tenants }: Viewer): boolean {
+  if (audience !== undefined && space === `private:${audience}`) return true;
+  if (!space.startsWith("public:")) return false;
+  return tenants === "all" || tenants.includes(space.slice("public:".length));
+}
+
+/** All of its words, which it is found by. */
+export function textOf({ what }: Pick<MemoryItem, "what">): string {
+  if (what.kind === "note") return what.text;
+  const { question, cause = "", fixes, looked } = what;
+  return [question, cause, ...fixes.map(({ title }) => title), looked.join(" ")]
+    .filter((part) => part !== "")
+    .join("\n");
+}

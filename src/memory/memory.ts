@@ -1,0 +1,238 @@
+import { createHash } from "node:crypto";
+import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
+import { BotError, isBotError } from "../core/errors.ts";
+import { isoUtc } from "../core/instant.ts";
+import { type JournalKey, tenantOf } from "../core/journal-key.ts";
+import type { Journal } from "../journal/journal.ts";
+import { createFeed } from "./feed.ts";
+import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
+import {
+  isSeen,
+  type MemoryItem,
+  type Note,
+  type Space,
+  spaceOf,
+  type Task,
+  type Viewer,
+} from "./item.ts";
+import { search } from "./search.ts";
+import { termsIn } from "./terms.ts";
+
+/** Who says it, where: together `thread` and `call` identify it, however often it is repeated. */
+export interface Saying extends Viewer {
+  readonly actor: Actor;
+  readonly thread: JournalKey;
+  readonly call: string;
+  readonly link: string | undefined;
+  readonly outside?: boolean | undefined;
+  /** When the call was started on the store's clock, ms since 1970. */
+  readonly at: number;
+}
+
+/** The thread that a task's record is of, and who may read it. */
+export interface TaskOf {
+  readonly thread: JournalKey;
+  readonly link: string | undefined;
+  readonly audience: string | undefined;
+  /** The entry that the record is as of: the same again writes nothing. */
+  readonly asOf: string;
+}
+
+export interface Remembered {
+  readonly item: MemoryItem;
+  /** 0 to 1: how much it is about what was asked for. */
+  readonly score: number;
+}
+
+export interface SearchOptions extends Partial<Wanted> {
+  /** What is less alike is left out: 0 to 1. */
+  readonly threshold?: number;
+}
+
+/**
+ * What is remembered from thread to thread: notes of people, and records of what was looked into. The journals `memory:…` have it;
+ * the index only finds it. What a viewer may not see does not exist for them. All methods throw what the store throws.
+ */
+export interface Memory {
+  /** The same call again, or the same words in the same place, write nothing. @throws BotError TIMEOUT if the store does not say whether it was written */
+  note(saying: Saying, text: string): Promise<{ item: MemoryItem; isNew: boolean }>;
+  /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, and as `note` */
+  forget(saying: Saying, id: string): Promise<MemoryItem>;
+  /** What exactly this call noted. */
+  noted(saying: Pick<Saying, "thread" | "call" | "at">): Promise<Note | undefined>;
+  /** The thread's record as it is now. It is not shown again once somebody forgot it. */
+  record(of: TaskOf, task: Task): Promise<void>;
+  /** The best first. */
+  search(text: string, viewer: Viewer, options?: SearchOptions): Promise<Remembered[]>;
+  /** The newest first. */
+  newest(viewer: Viewer, wanted: Wanted): Promise<MemoryItem[]>;
+  get(id: string, viewer: Viewer): Promise<MemoryItem | undefined>;
+}
+
+export interface MemoryParts {
+  readonly journal: Pick<Journal, "read" | "post" | "changes">;
+  readonly index: MemoryIndex;
+  /** What every stored text passes. */
+  encode(text: string): string;
+}
+
+const TRANSPORT = "memory";
+/** Terms that are compared first, and notes that are compared whole. */
+const SEEN_ALIKE = 8;
+
+export function createMemory({ journal, index, encode }: MemoryParts): Memory {
+  const feed = createFeed(journal, index);
+
+  async function fed(viewer: Viewer): Promise<Space[]> {
+    await feed();
+    return (await index.spaces()).filter((space) => isSeen(space, viewer));
+  }
+
+  async function find(id: string, viewer: Viewer): Promise<MemoryItem | undefined> {
+    const [found] = await index.find(id.trim().toLowerCase(), await fed(viewer));
+    return found && itemOf(found);
+  }
+
+  const post = createPost(journal);
+
+  return {
+    async note(saying, said) {
+      const { actor, thread, link, audience, at, outside } = saying;
+      const text = encode(said).trim();
+      const key = keyOf(thread, at);
+      await feed();
+      const known = await sameNote(index, spaceOf(saying, key), text);
+      const id = nameOf(`${thread}\n${saying.call}`);
+      if (known !== undefined && known.id !== id) return { item: known, isNew: false };
+      const what: Note = {
+        kind: "note",
+        by: { account: actor.account, name: encode(actor.name) },
+        text,
+        ...(outside === true && { outside }),
+      };
+      const entry = await post(key, draftOf(`note:${id}`, id, { thread, link, audience }, what));
+      if (entry.kind !== "memory" || entry.what.kind === "forgotten") throw notWritten(id);
+      return { item: { ...itemIn(entry, key), what: entry.what }, isNew: true };
+    },
+    async forget(saying, id) {
+      const found = await find(id, saying);
+      if (found === undefined) throw unknown(id);
+      const { actor, thread, audience, link } = saying;
+      const by = { account: actor.account, name: encode(actor.name) };
+      const place = { thread, link, audience };
+      const draft = draftOf(`forgotten:${found.id}`, found.id, place, { kind: "forgotten", by });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an item's journal is the key it was read from
+      await post(found.journal as JournalKey, draft);
+      return found;
+    },
+    async noted({ thread, call, at }) {
+      const id = nameOf(`${thread}\n${call}`);
+      const entries = await journal.read(keyOf(thread, at));
+      const entry = entries.find((each) => each.id === `note:${id}`);
+      return entry?.kind === "memory" && entry.what.kind === "note" ? entry.what : undefined;
+    },
+    async record({ asOf, ...of }, task) {
+      const id = nameOf(of.thread);
+      const clean = cleaned(task, encode);
+      await post(keyOf(of.thread, task.begun), draftOf(`task:${id}:${asOf}`, id, of, clean));
+    },
+    async search(text, viewer, options = {}) {
+      const found = await search(index, text, await fed(viewer), options);
+      return found.map(({ candidate, score }) => ({ item: itemOf(candidate), score }));
+    },
+    async newest(viewer, wanted) {
+      return (await index.newest(await fed(viewer), wanted)).map(itemOf);
+    },
+    get: find,
+  };
+}
+
+/** Writes it, also when the store's reply was lost. */
+function createPost(journal: MemoryParts["journal"]) {
+  return async (key: JournalKey, draft: Draft<"memory">): Promise<StoredEntry> => {
+    try {
+      const { entry } = await journal.post(key, draft).catch(async (error: unknown) => {
+        if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
+        return journal.post(key, draft);
+      });
+      return entry;
+    } catch (error) {
+      if (!isBotError(error, "STORE_UNAVAILABLE")) throw error;
+      const text = `The store did not say whether ${draft.memory} was written.`;
+      throw new BotError("TIMEOUT", text, { cause: error });
+    }
+  };
+}
+
+/** The note in this space that has the same terms. */
+async function sameNote(
+  index: MemoryIndex,
+  space: Space,
+  text: string,
+): Promise<MemoryItem | undefined> {
+  const terms = termsIn(text);
+  const wanted = { kind: "note", limit: SEEN_ALIKE } as const;
+  const found = await index.matching(terms.slice(0, SEEN_ALIKE), [space], wanted);
+  const known = found.find((each) => each.terms === terms.join(" "));
+  return known && itemOf(known);
+}
+
+function draftOf(
+  id: string,
+  memory: string,
+  { thread, link, audience }: Pick<TaskOf, "thread" | "link" | "audience">,
+  what: Entry<"memory">["what"],
+): Draft<"memory"> {
+  const place = {
+    ...(link !== undefined && { link }),
+    ...(audience !== undefined && { audience }),
+  };
+  return { id, kind: "memory", memory, thread, ...place, what };
+}
+
+/** One journal for each month and tenant; direct messages have one together, in which each has a space of its own. */
+function keyOf(thread: JournalKey, at: number): JournalKey {
+  return `${TRANSPORT}:${tenantOf(thread) ?? "dm"}:${isoUtc(at, "day").slice(0, 7)}`;
+}
+
+/** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+function nameOf(of: string): string {
+  const bytes = createHash("sha256").update(of).digest().subarray(0, 10);
+  return `m-${[...bytes].map((byte) => BASE32[byte & 31] ?? "").join("")}`;
+}
+
+function cleaned(task: Task, encode: (text: string) => string): Task {
+  const { question, cause, fixes } = task;
+  return {
+    ...task,
+    question: encode(question),
+    ...(cause !== undefined && { cause: encode(cause) }),
+    fixes: fixes.map((fix) => ({ ...fix, title: encode(fix.title) })),
+  };
+}
+
+function itemIn(entry: Entry<"memory">, journal: string): Omit<MemoryItem, "what"> {
+  const { memory: id, at, thread, link } = entry;
+  return { id, journal, at, thread, link };
+}
+
+function itemOf({ item }: Candidate): MemoryItem {
+  const found: MemoryItem = JSON.parse(item);
+  return found;
+}
+
+function unknown(id: string): BotError {
+  return new BotError(
+    "INPUT_INVALID",
+    `I don't remember anything called ${id.trim()}. \`notes\` lists what I do.`,
+  );
+}
+
+function notWritten(id: string): BotError {
+  return new BotError(
+    "PRECHECK_FAILED",
+    `${id} was forgotten meanwhile; say it again in words of its own.`,
+  );
+}

@@ -1,0 +1,75 @@
+import type { Candidate, Statistics } from "./index-port.ts";
+
+/** As Okapi BM25 has them: how soon more of a term says no more, and how much longer texts count less. */
+const [SATURATION, LENGTH] = [1.2, 0.75];
+
+/** Ranks below it count little: the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009). */
+const FUSION = 60;
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  /** 0 to 1: how much of what was asked for is there, or how near it is. */
+  readonly score: number;
+}
+
+/** How much it says that a text has the term, by how many have it. */
+export function weightOf({ texts, having }: Statistics, at: number): number {
+  const known = having[at] ?? 0;
+  return Math.log(1 + (texts - known + 0.5) / (known + 0.5));
+}
+
+/** By their terms, the best first; the score is the part of the asked terms' weight that the text has. */
+export function byTerms(
+  asked: readonly string[],
+  statistics: Statistics,
+  candidates: readonly Candidate[],
+): Ranked[] {
+  const weights = asked.map((_, at) => weightOf(statistics, at));
+  // A name that no text has is no reason against one: it counts as a term that half of them have.
+  const whole = weights.reduce(
+    (sum, weight, at) => sum + (statistics.having[at] === 0 ? Math.LN2 : weight),
+    0,
+  );
+  const mean = statistics.texts === 0 ? 1 : Math.max(1, statistics.terms / statistics.texts);
+  return candidates
+    .map((candidate) => {
+      const terms = candidate.terms.split(" ");
+      const long = SATURATION * (1 - LENGTH + (LENGTH * terms.length) / mean);
+      let [score, covered] = [0, 0];
+      for (const [at, term] of asked.entries()) {
+        const often = terms.filter((one) => one === term).length;
+        if (often === 0) continue;
+        const weight = weights[at] ?? 0;
+        score += (weight * (SATURATION + 1) * often) / (often + long);
+        covered += weight;
+      }
+      return { candidate, bm25: score, score: whole === 0 ? 0 : Math.min(1, covered / whole) };
+    })
+    .toSorted((a, b) => b.bm25 - a.bm25 || newerFirst(a.candidate, b.candidate));
+}
+
+/** By their vectors. */
+export function byNearness(candidates: readonly Candidate[]): Ranked[] {
+  return candidates
+    .map((candidate) => ({ candidate, score: Math.max(0, candidate.near ?? 0) }))
+    .toSorted((a, b) => b.score - a.score || newerFirst(a.candidate, b.candidate));
+}
+
+/** Several rankings as one: what stands high in most of them comes first. Of what is in several, the best score counts. */
+export function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
+  const fused = new Map<string, Ranked & { rank: number }>();
+  for (const ranking of rankings)
+    for (const [place, { candidate, score }] of ranking.entries()) {
+      const of = `${candidate.journal}\n${candidate.id}`;
+      const before = fused.get(of) ?? { candidate, score: 0, rank: 0 };
+      const rank = before.rank + 1 / (FUSION + place + 1);
+      fused.set(of, { candidate, score: Math.max(score, before.score), rank });
+    }
+  return [...fused.values()]
+    .toSorted((a, b) => b.rank - a.rank || newerFirst(a.candidate, b.candidate))
+    .map(({ candidate, score }) => ({ candidate, score }));
+}
+
+function newerFirst(a: Candidate, b: Candidate): number {
+  return b.at - a.at || (a.id < b.id ? -1 : 1);
+}

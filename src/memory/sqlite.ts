@@ -1,0 +1,229 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Known } from "../journal/journal.ts";
+import type { Candidate, MemoryIndex, Put, Row, Statistics, Wanted } from "./index-port.ts";
+import type { Space } from "./item.ts";
+
+/** What may be asked of it in its own thread. */
+export type SqliteMemory = {
+  [V in keyof MemoryIndex]: (
+    ...args: Parameters<MemoryIndex[V]>
+  ) => Awaited<ReturnType<MemoryIndex[V]>>;
+};
+
+/** Texts with a term are counted up to here: one that more have says as little. */
+const MOST_COUNTED = 10_000;
+
+const SCHEMA = `
+  CREATE TABLE mark (journal TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;
+  CREATE TABLE space (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, texts INTEGER NOT NULL, terms INTEGER NOT NULL);
+  CREATE TABLE item (row INTEGER PRIMARY KEY, id TEXT NOT NULL, journal TEXT NOT NULL, seq INTEGER NOT NULL,
+    at INTEGER NOT NULL, space INTEGER NOT NULL, kind TEXT NOT NULL, item TEXT NOT NULL, terms TEXT NOT NULL,
+    UNIQUE (id, journal));
+  CREATE INDEX item_newest ON item (space, at);
+  CREATE INDEX item_journal ON item (journal);
+  CREATE TABLE forgotten (id TEXT, journal TEXT, PRIMARY KEY (id, journal)) WITHOUT ROWID;`;
+
+/** An index in memory, which finds texts by their terms. Synchronous: it is for a thread of its own. */
+export function openSqliteMemory(): SqliteMemory {
+  const db = new DatabaseSync(":memory:");
+  db.exec(SCHEMA);
+  const spaces = createSpaces(db);
+  const items = createItems(db, spaces);
+
+  return {
+    marks: () =>
+      db
+        .prepare("SELECT journal, last, head FROM mark")
+        .all()
+        .map(({ journal, last, head }) => ({
+          journal: String(journal),
+          known: { last: Number(last), head: typeof head === "string" ? head : null },
+        })),
+    put: (journal, rows, known) =>
+      inTransaction(db, () => {
+        for (const row of rows) items.put(row);
+        setMark(db, journal, known);
+      }),
+    drop: (journal) =>
+      inTransaction(db, () => {
+        items.drop(journal);
+        db.prepare("DELETE FROM mark WHERE journal = ?").run(journal);
+      }),
+    spaces: () => spaces.names(),
+    find: (id, seen) => items.find(id, spaces.numbers(seen)),
+    newest: (seen, wanted) => items.newest(spaces.numbers(seen), wanted),
+    statistics: (terms, seen) => statisticsOf(spaces, terms, spaces.numbers(seen)),
+    matching: (terms, seen, wanted) =>
+      spaces.numbers(seen).flatMap((number) => items.matching(number, terms, wanted)),
+    nearest: () => [],
+    unembedded: () => [],
+    embed: () => undefined,
+    close: () => db.close(),
+  };
+}
+
+function inTransaction(db: DatabaseSync, work: () => void): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    db.exec("COMMIT");
+  } catch (error) {
+    db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function setMark(db: DatabaseSync, journal: string, { last, head }: Known): void {
+  db.prepare("INSERT OR REPLACE INTO mark (journal, last, head) VALUES (?, ?, ?)").run(
+    journal,
+    last,
+    head ?? null,
+  );
+}
+
+/** Each space has an index of its own: else the terms of one would show in what is found in another. */
+function createSpaces(db: DatabaseSync) {
+  const sql = {
+    all: db.prepare("SELECT number, name FROM space WHERE texts > 0 ORDER BY name"),
+    one: db.prepare("SELECT number FROM space WHERE name = ?"),
+    add: db.prepare("INSERT INTO space (name, texts, terms) VALUES (?, 0, 0)"),
+    count: db.prepare("UPDATE space SET texts = texts + ?, terms = terms + ? WHERE number = ?"),
+    size: db.prepare("SELECT texts, terms FROM space WHERE number = ?"),
+  };
+  const numberOf = (name: string) => {
+    const number = sql.one.get(name)?.["number"];
+    return number === undefined ? undefined : Number(number);
+  };
+  return {
+    names: () => sql.all.all().map(({ name }) => String(name)),
+    numbers: (seen: readonly Space[]): number[] => seen.flatMap((name) => numberOf(name) ?? []),
+    /** Makes it where it is new. */
+    take(name: Space): number {
+      const known = numberOf(name);
+      if (known !== undefined) return known;
+      const number = Number(sql.add.run(name).lastInsertRowid);
+      db.exec(
+        `CREATE VIRTUAL TABLE words_${number} USING fts5 (terms, content = '', contentless_delete = 1)`,
+      );
+      return number;
+    },
+    noteSize: (number: number, texts: number, terms: number) =>
+      void sql.count.run(texts, terms, number),
+    sizeOf(number: number): { texts: number; terms: number } {
+      const { texts = 0, terms = 0 } = sql.size.get(number) ?? {};
+      return { texts: Number(texts), terms: Number(terms) };
+    },
+    having(number: number, term: string): number {
+      const found = `SELECT 1 FROM words_${number} WHERE words_${number} MATCH ? LIMIT ${MOST_COUNTED}`;
+      return Number(db.prepare(`SELECT count(*) AS n FROM (${found})`).get(matchOf([term]))?.["n"]);
+    },
+  };
+}
+
+type Spaces = ReturnType<typeof createSpaces>;
+
+function matchOf(terms: readonly string[]): string {
+  return terms.map((term) => `"${term.replaceAll('"', "")}"`).join(" OR ");
+}
+
+function statisticsOf(
+  spaces: Spaces,
+  asked: readonly string[],
+  numbers: readonly number[],
+): Statistics {
+  const having = asked.map(() => 0);
+  let [texts, terms] = [0, 0];
+  for (const number of numbers) {
+    const size = spaces.sizeOf(number);
+    texts += size.texts;
+    terms += size.terms;
+    for (const [at, term] of asked.entries())
+      having[at] = (having[at] ?? 0) + spaces.having(number, term);
+  }
+  return { texts, terms, having };
+}
+
+const FIELDS = "item.id, item.journal, item.at, space.name AS space, item.item, item.terms";
+const JOINED = "item JOIN space ON space.number = item.space";
+
+function createItems(db: DatabaseSync, spaces: Spaces) {
+  const sql = {
+    known: db.prepare("SELECT row, seq, space, terms FROM item WHERE id = ? AND journal = ?"),
+    isForgotten: db.prepare("SELECT 1 FROM forgotten WHERE id = ? AND journal = ?"),
+    forget: db.prepare("INSERT OR IGNORE INTO forgotten (id, journal) VALUES (?, ?)"),
+    remove: db.prepare("DELETE FROM item WHERE row = ?"),
+    add: db.prepare(
+      "INSERT INTO item (id, journal, seq, at, space, kind, item, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    of: db.prepare("SELECT row, space, terms FROM item WHERE journal = ?"),
+    undo: db.prepare("DELETE FROM forgotten WHERE journal = ?"),
+    find: db.prepare(
+      `SELECT ${FIELDS} FROM ${JOINED} WHERE item.id = ? AND item.space IN (SELECT value FROM json_each(?))`,
+    ),
+    newest: db.prepare(
+      `SELECT ${FIELDS} FROM ${JOINED} WHERE item.space IN (SELECT value FROM json_each(?)) AND (?2 IS NULL OR item.kind = ?2)
+       ORDER BY item.at DESC, item.id LIMIT ?3`,
+    ),
+  };
+
+  function remove({ row, space, terms }: Record<string, unknown>): void {
+    sql.remove.run(Number(row));
+    db.prepare(`DELETE FROM words_${Number(space)} WHERE rowid = ?`).run(Number(row));
+    spaces.noteSize(Number(space), -1, -lengthOf(String(terms)));
+  }
+
+  function add({ id, journal, seq, at, space, kind, item, terms }: Row): void {
+    const number = spaces.take(space);
+    const { lastInsertRowid: row } = sql.add.run(id, journal, seq, at, number, kind, item, terms);
+    db.prepare(`INSERT INTO words_${number} (rowid, terms) VALUES (?, ?)`).run(row, terms);
+    spaces.noteSize(number, 1, lengthOf(terms));
+  }
+
+  return {
+    put(row: Put): void {
+      const { id, journal } = row;
+      const before = sql.known.get(id, journal);
+      if ("forgotten" in row) {
+        sql.forget.run(id, journal);
+        if (before !== undefined) remove(before);
+        return;
+      }
+      const isOlder = before !== undefined && Number(before["seq"]) >= row.seq;
+      if (isOlder || sql.isForgotten.get(id, journal) !== undefined) return;
+      if (before !== undefined) remove(before);
+      add(row);
+    },
+    drop(journal: string): void {
+      for (const each of sql.of.all(journal)) remove(each);
+      sql.undo.run(journal);
+    },
+    find: (id: string, numbers: readonly number[]) =>
+      sql.find.all(id, JSON.stringify(numbers)).map(candidateOf),
+    newest: (numbers: readonly number[], { kind, limit }: Wanted) =>
+      sql.newest.all(JSON.stringify(numbers), kind ?? null, limit).map(candidateOf),
+    matching(number: number, terms: readonly string[], { kind, limit }: Wanted): Candidate[] {
+      if (terms.length === 0) return [];
+      const found = `SELECT ${FIELDS} FROM words_${number} CROSS JOIN item ON item.row = words_${number}.rowid JOIN space ON space.number = item.space
+        WHERE words_${number} MATCH ?1 AND (?2 IS NULL OR item.kind = ?2) ORDER BY bm25(words_${number}) LIMIT ?3`;
+      return db
+        .prepare(found)
+        .all(matchOf(terms), kind ?? null, limit)
+        .map(candidateOf);
+    },
+  };
+}
+
+function lengthOf(terms: string): number {
+  return terms === "" ? 0 : terms.split(" ").length;
+}
+
+function candidateOf(row: Record<string, unknown>): Candidate {
+  return {
+    id: String(row["id"]),
+    journal: String(row["journal"]),
+    at: Number(row["at"]),
+    space: String(row["space"]),
+    item: String(row["item"]),
+    terms: String(row["terms"]),
+  };
+}

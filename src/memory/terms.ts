@@ -1,0 +1,38 @@
+import { wordsIn } from "../core/spellings.ts";
+
+/** Of a longer text the first ones count. */
+const MAX_TERMS = 400;
+
+/** Words that every text has, and that say nothing of what it is about. */
+const COMMON = new Set(
+  `a about after again all also an and any are as at be because been before being but by can could did do does doing down for
+   from had has have having he her here his how i if in into is it its itself just me more most my no nor not now of off on once
+   only or other our out over own same she should so some such than that the their them then there these they this those through
+   to too under until up very was we were what when where which while who whom why will with would you your please tell look
+   check see seems looks like get got gets getting keep keeps kept since still today yesterday`
+    .split(/\s+/)
+    .filter((word) => word !== ""),
+);
+
+const ENDINGS: readonly [RegExp, string][] = [
+  [/(?:ies|ied)$/, "y"],
+  [/(?<=[a-z]{3})(?:ings|ing|edly|ed|es|s)$/, ""],
+  [/(?<=[a-z]{3})e$/, ""],
+];
+
+/** The word without its ending: `restarts`, `restarted` and `restarting` are `restart`. Names with a digit stay as they are. */
+function stemOf(word: string): string {
+  if (word.length < 4 || /[^a-z]/.test(word) || /(?:ss|us|is)$/.test(word)) return word;
+  let stem = word;
+  for (const [ending, put] of ENDINGS) stem = stem.replace(ending, put);
+  return stem.replace(/([bdglmnprt])\1$/, "$1");
+}
+
+/** The text's words as both questions and what is remembered are compared: in order, stems, without those that say nothing. */
+export function termsIn(text: string): string[] {
+  const words = wordsIn(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));
+  return words
+    .filter((word) => word.length > 1 && !COMMON.has(word))
+    .slice(0, MAX_TERMS)
+    .map(stemOf);
+}

@@ -1,0 +1,16 @@
+import * as z from "zod";
+import { defineIntegration } from "../integration.ts";
+import { createForget, createNotes, createRemember } from "./notes.ts";
+import { createRecall } from "./recall.ts";
+
+/** What is remembered from thread to thread. */
+export const memory = defineIntegration({
+  name: "memory",
+  settings: z.object({}),
+  tools: (_, { memory: lent, skills }) => [
+    createRemember(lent),
+    createForget(lent),
+    createNotes(lent),
+    createRecall(lent, skills),
+  ],
+});

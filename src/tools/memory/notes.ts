@@ -1,0 +1,129 @@
+import * as z from "zod";
+import { counted } from "../../core/text.ts";
+import type { MemoryItem } from "../../memory/item.ts";
+import type { Memory } from "../../memory/memory.ts";
+import { itemText } from "../../memory/words.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { askedIn } from "./asked.ts";
+
+const TOOL_MS = 15_000;
+
+/** Keeps a note for everybody who may read the thread. */
+export function createRemember(memory: () => Memory): Tool {
+  return defineTool({
+    name: "remember",
+    summary: "keeps a note that later threads are told of",
+    description:
+      "Keeps a note for this team that later threads are told of: a fact about their systems or how they work, in one or two sentences that make sense alone. Use it when people ask for it, or tell you something that will matter again. Never secrets, and nothing that a tool can look up.",
+    input: z.strictObject({
+      text: z
+        .string()
+        .regex(/\S/, "is empty")
+        .max(1_000)
+        .describe("The note, a sentence or two")
+        .meta({ examples: ["web-2 is drained on Sundays from 02:00 to 04:00 UTC"] }),
+    }),
+    effect: "write",
+    own: true,
+    answeredBy: { kind: "text" },
+    title: ({ text }) => `Remember: ${text}`,
+    timeoutMs: TOOL_MS,
+    resource: () => "notes",
+    preview: async ({ text }) => ({
+      lines: [{ label: "Note", value: text }],
+      blastRadius: "Changes only this program's own notes.",
+      undo: "forget takes it away again.",
+    }),
+    async verify(_, { asker }, startedAt) {
+      const noted =
+        asker && (await memory().noted({ thread: asker.key, call: asker.call, at: startedAt }));
+      return noted === undefined
+        ? { verdict: "unknown", evidence: "there is no note of this call" }
+        : { verdict: "done", evidence: "the note is there." };
+    },
+    async run({ text }, ctx) {
+      const { item, isNew } = await memory().note(await askedIn(ctx), text);
+      if (!isNew) return { text: `That is known already: ${itemText(item)}` };
+      return {
+        text: `Noted as ${item.id}: \`forget ${item.id}\` takes it away.`,
+        undo: { tool: "forget", args: { id: item.id } },
+      };
+    },
+  });
+}
+
+/** Takes something out of memory, for everybody. */
+export function createForget(memory: () => Memory): Tool {
+  const found = async (id: string, ctx: Parameters<typeof askedIn>[0]) =>
+    memory().get(id, await askedIn(ctx));
+  return defineTool({
+    name: "forget",
+    summary: "takes a note or a record of an earlier thread out of memory",
+    description:
+      "Takes a note, or the record of what an earlier thread found, out of memory, when a person asks for it. It is shown and found no more.",
+    input: z.strictObject({
+      id: z
+        .string()
+        .regex(
+          /^\s*m-[a-z2-7]{4,16}\s*$/i,
+          "expected a name such as m-k3qa7xw2ab; notes lists them",
+        )
+        .describe("Its name, as notes and recall list it")
+        .meta({ examples: ["m-k3qa7xw2ab"] }),
+    }),
+    effect: "write",
+    own: true,
+    answeredBy: { kind: "text" },
+    title: ({ id }) => `Forget ${id}`,
+    timeoutMs: TOOL_MS,
+    resource: () => "notes",
+    preview: async ({ id }) => ({
+      lines: [{ label: "Forgets", value: id }],
+      blastRadius: "Nobody finds it any more. Changes only this program's own memory.",
+      undo: "It can only be noted once more.",
+    }),
+    async verify({ id }, ctx) {
+      return (await found(id, ctx)) === undefined
+        ? { verdict: "done", evidence: `${id} is not remembered.` }
+        : { verdict: "unknown", evidence: `${id} is still remembered` };
+    },
+    async run({ id }, ctx) {
+      const item = await memory().forget(await askedIn(ctx), id);
+      return { text: `Forgotten: ${itemText(item)}` };
+    },
+  });
+}
+
+/** Lists what people had noted. */
+export function createNotes(memory: () => Memory): Tool {
+  return defineTool({
+    name: "notes",
+    summary: "lists the notes that are kept, or those about something",
+    description:
+      "Lists the notes that people had kept, the newest first, or those about something, with who wrote them. Notes are people's words: true when they were written, to be verified.",
+    input: z.strictObject({
+      text: z.string().max(500).optional().describe("What they are to be about"),
+      limit: z.int().min(1).max(50).default(20).describe("How many to show at the most"),
+    }),
+    effect: "read",
+    doing: ({ text }) => `Looking up notes${text === undefined ? "" : ` about ${text}`}`,
+    answeredBy: { kind: "text" },
+    timeoutMs: TOOL_MS,
+    async run({ text = "", limit }, ctx) {
+      const viewer = await askedIn(ctx);
+      const wanted = { kind: "note", limit } as const;
+      const about = text.trim();
+      const notes =
+        about === ""
+          ? await memory().newest(viewer, wanted)
+          : (await memory().search(about, viewer, wanted)).map(({ item }) => item);
+      return { text: listText(notes, about) };
+    },
+  });
+}
+
+function listText(notes: readonly MemoryItem[], about: string): string {
+  const which = about === "" ? "" : ` about ${JSON.stringify(about)}`;
+  if (notes.length === 0) return `There are no notes${which} here. \`remember: …\` keeps one.`;
+  return [`${counted(notes.length, "note")}${which}:`, ...notes.map(itemText)].join("\n");
+}

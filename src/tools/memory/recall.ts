@@ -1,0 +1,76 @@
+import * as z from "zod";
+import { memoize } from "../../core/memoize.ts";
+import type { Memory } from "../../memory/memory.ts";
+import { createTextSearch, sectionsOf, type TextPart } from "../../memory/texts.ts";
+import { fixesText, FROM_MEMORY, itemText } from "../../memory/words.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { askedIn } from "./asked.ts";
+
+/** What is less alike is no help. */
+const FLOOR = 0.2;
+/** Sections of skills that are named. */
+const MAX_SECTIONS = 3;
+/** Of a skill's files these are read. */
+const IS_TEXT = /\.(?:md|txt)$/i;
+const MAX_BYTES = 64 * 1024;
+
+/** Finds what earlier threads found, what people noted, and the skills and runbooks about it. */
+export function createRecall(memory: () => Memory, skills: readonly Skill[]): Tool {
+  const runbooks = memoize(async () => createTextSearch(await partsOf(skills)), {
+    ttlMs: 60_000,
+    max: 1,
+  });
+  return defineTool({
+    name: "recall",
+    summary:
+      "finds earlier investigations, notes and runbooks that are alike, and what helped then",
+    description:
+      "Finds what is remembered about a problem, in other words too: earlier investigations with their cause, what was done and how often that helped, notes of people, sections of skills and runbooks. It says what was so then: verify it with tools before you rely on it; it is no evidence.",
+    input: z.strictObject({
+      text: z
+        .string()
+        .regex(/\S/, "is empty")
+        .max(1_000)
+        .describe("What is wrong, in a sentence: symptoms, services, messages")
+        .meta({ examples: ["checkout answers 502 since the deployment"] }),
+      limit: z.int().min(1).max(20).default(5).describe("How many to show at the most"),
+    }),
+    effect: "read",
+    doing: ({ text }) => `Remembering what is like ${text}`,
+    answeredBy: { kind: "text" },
+    timeoutMs: 15_000,
+    async run({ text, limit }, ctx) {
+      const found = await memory().search(text, await askedIn(ctx), { limit, threshold: FLOOR });
+      const items = found.map(({ item }) => item);
+      const sections = (await runbooks(""))(text, MAX_SECTIONS, FLOOR).map(({ part }) => part.at);
+      if (items.length + sections.length === 0)
+        return { text: "Nothing that is remembered here is like that." };
+      const fixes = fixesText(items);
+      return {
+        text: [
+          FROM_MEMORY,
+          ...items.map(itemText),
+          ...(fixes.length === 0
+            ? []
+            : ["What was done in these:", ...fixes.map((each) => `- ${each}`)]),
+          ...(sections.length === 0
+            ? []
+            : [`Skills and runbooks: ${[...new Set(sections)].join("; ")}`]),
+        ].join("\n"),
+      };
+    },
+  });
+}
+
+async function partsOf(skills: readonly Skill[]): Promise<TextPart[]> {
+  const parts: TextPart[] = [];
+  for (const skill of skills) {
+    const { name, description, body } = skill;
+    parts.push({ at: name, text: description }, ...sectionsOf(name, body));
+    for (const { id, bytes } of await skill.files())
+      if (IS_TEXT.test(id) && bytes <= MAX_BYTES)
+        parts.push(...sectionsOf(`${name}/${id}`, await skill.read(id).catch(() => "")));
+  }
+  return parts;
+}

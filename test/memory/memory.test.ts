@@ -1,0 +1,188 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { withoutRemoved } from "../../src/core/removed.ts";
+import type { Task } from "../../src/memory/item.ts";
+import { createMemory, type Saying } from "../../src/memory/memory.ts";
+import { fixesText, itemText } from "../../src/memory/words.ts";
+import { openTestIndex } from "../fakes/memory.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+
+const START = Date.parse("2026-11-20T12:00:00Z");
+const EVERYONE = { audience: undefined, tenants: ["slack:T1"] };
+const PRIVATE = { audience: "slack:T1:C9", tenants: ["slack:T1"] };
+
+function stage(encode = (text: string) => text) {
+  const clock = { now: START };
+  const journal = openMemoryJournal({ now: () => clock.now });
+  onTestFinished(() => journal.close());
+  const open = () => createMemory({ journal, index: openTestIndex(), encode });
+  let calls = 0;
+  const saying = (changes: Partial<Saying> = {}): Saying => ({
+    actor: { account: "slack:T1:U1", name: "Ana" },
+    thread: "slack:T1:C1:17.1",
+    call: `r1.t${++calls}`,
+    link: undefined,
+    at: clock.now,
+    ...EVERYONE,
+    ...changes,
+  });
+  return { clock, journal, memory: open(), open, saying };
+}
+
+const task = (question: string, changes: Partial<Task> = {}): Task => ({
+  kind: "task",
+  question,
+  begun: START,
+  looked: ["http_check"],
+  fixes: [],
+  outcome: "explained",
+  ...changes,
+});
+
+const notesOf = (found: readonly { item: { what: { kind: string; text?: string } } }[]) =>
+  found.map(({ item }) => item.what.text);
+
+describe("notes", () => {
+  test("are found by any process, in other forms of their words, until somebody forgets them", async () => {
+    const { memory, open, saying } = stage();
+    const { item, isNew } = await memory.note(
+      saying(),
+      "The payments database is read-only on Sundays",
+    );
+    expect(isNew).toBe(true);
+    expect(item.id).toMatch(/^m-[a-z2-7]{10}$/);
+    expect(itemText(item)).toBe(
+      `2026-11-20 ${item.id}, note by Ana: The payments database is read-only on Sundays`,
+    );
+    const other = open();
+    const found = await other.search(
+      "why do writes to payment databases fail on sunday?",
+      EVERYONE,
+    );
+    expect(notesOf(found)).toEqual(["The payments database is read-only on Sundays"]);
+    expect(found[0]?.score).toBeGreaterThan(0.3);
+    await other.forget(saying({ actor: { account: "slack:T1:U2", name: "Bo" } }), item.id);
+    expect(await memory.search("payments database", EVERYONE)).toEqual([]);
+    expect(await memory.newest(EVERYONE, { limit: 5 })).toEqual([]);
+    await expect(memory.forget(saying(), item.id)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  test("a repeated call and the same words write nothing", async () => {
+    const { memory, journal, saying } = stage();
+    const call = saying();
+    const first = await memory.note(call, "web-2 is drained on Sundays");
+    const again = await memory.note(call, "web-2 is drained on Sundays");
+    const same = await memory.note(
+      saying({ thread: "slack:T1:C2:18.1" }),
+      "Web-2 is drained on sundays!",
+    );
+    expect([again.item.id, same.item.id]).toEqual([first.item.id, first.item.id]);
+    expect(same.isNew).toBe(false);
+    expect(await journal.read("memory:slack:T1:2026-11")).toHaveLength(1);
+    expect(await memory.noted(call)).toMatchObject({ text: "web-2 is drained on Sundays" });
+    expect(await memory.noted(saying())).toBeUndefined();
+  });
+
+  test("of a private place are that place's, and other tenants' are nobody else's", async () => {
+    const { memory, saying } = stage();
+    await memory.note(saying(PRIVATE), "the layoffs host is web-9");
+    await memory.note(saying(), "web-1 is the canary host");
+    const texts = async (viewer: typeof EVERYONE | typeof PRIVATE) =>
+      notesOf(await memory.search("host web", viewer)).length;
+    expect(await texts(EVERYONE)).toBe(1);
+    expect(await texts(PRIVATE)).toBe(2);
+    expect(await texts({ audience: undefined, tenants: ["slack:T2"] })).toBe(0);
+    const [hidden] = await memory.search("layoffs", PRIVATE);
+    expect(await memory.get(hidden?.item.id ?? "", EVERYONE)).toBeUndefined();
+  });
+
+  test("hold no secrets", async () => {
+    const { memory, saying } = stage((text) => text.replaceAll("hunter2", "[secret]"));
+    const { item } = await memory.note(saying(), "the password is hunter2");
+    expect(JSON.stringify(item)).not.toContain("hunter2");
+  });
+});
+
+describe("records of tasks", () => {
+  const of = (thread: `${string}:${string}`, asOf = "ended:r1") => ({
+    thread,
+    link: undefined,
+    audience: undefined,
+    asOf,
+  });
+  const restart = {
+    tool: "restart",
+    title: "Restart api",
+    approved: true,
+    result: "done",
+  } as const;
+
+  test("are one for each thread, as it was last", async () => {
+    const { memory, journal } = stage();
+    const thread = "slack:T1:C1:20.1";
+    await memory.record(of(thread), task("checkout answers 502"));
+    await memory.record(of(thread), task("checkout answers 502"));
+    const fixed = {
+      cause: "the pool of connections is used up",
+      fixes: [{ ...restart, helped: true }],
+    };
+    await memory.record(
+      of(thread, "verified:r1.t2"),
+      task("checkout answers 502", { ...fixed, outcome: "solved" }),
+    );
+    expect(await journal.read("memory:slack:T1:2026-11")).toHaveLength(2);
+    const found = await memory.search(
+      "connection pool exhausted: 502 from the shop's checkouts",
+      EVERYONE,
+    );
+    expect(found.map(({ item }) => item.what)).toMatchObject([{ outcome: "solved", ...fixed }]);
+    const [{ item } = { item: undefined }] = found;
+    await memory.forget(stage().saying(), item?.id ?? "");
+    await memory.record(of(thread, "ended:r9"), task("checkout answers 502"));
+    expect(await memory.search("checkout 502", EVERYONE)).toEqual([]);
+  });
+
+  test("say together how often what was done was approved, and helped", async () => {
+    const { memory } = stage();
+    const helped = [true, false, undefined];
+    for (const [i, each] of helped.entries()) {
+      const fix = { ...restart, ...(each !== undefined && { helped: each }) };
+      await memory.record(of(`slack:T1:C1:30.${i}`), task("api is slow", { fixes: [fix] }));
+    }
+    const found = await memory.search("slow api", EVERYONE, { kind: "task" });
+    expect(fixesText(found.map(({ item }) => item))).toEqual([
+      'restart, such as "Restart api": approved 3, fixed 1, did not help 1',
+    ]);
+  });
+});
+
+test("a store that was set back, and an index that died, are read again", async () => {
+  const { memory, saying, journal } = stage();
+  await memory.note(saying(), "one note");
+  const index = openTestIndex();
+  const fresh = createMemory({
+    journal,
+    index,
+    encode: (text) => text,
+  });
+  expect(await fresh.newest(EVERYONE, { limit: 9 })).toHaveLength(1);
+  await index.drop("memory:slack:T1:2026-11");
+  expect(await fresh.newest(EVERYONE, { limit: 9 })).toHaveLength(1);
+});
+
+test("what is not alike is left out", async () => {
+  const { memory, saying } = stage();
+  await memory.note(saying(), "the certificate of shop.example.com ends in March");
+  expect(await memory.search("rabbitmq queue grows in shop", EVERYONE, { threshold: 0.5 })).toEqual(
+    [],
+  );
+  expect(await memory.search("the of and", EVERYONE)).toEqual([]);
+});
+
+test("what was forgotten is printed without its words", async () => {
+  const { memory, saying, journal } = stage();
+  const { item } = await memory.note(saying(), "a word too much");
+  await memory.forget(saying(), item.id);
+  const entries = withoutRemoved(await journal.read("memory:slack:T1:2026-11"));
+  expect(JSON.stringify(entries)).not.toContain("too much");
+  expect(entries).toHaveLength(2);
+});
