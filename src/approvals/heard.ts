@@ -24,11 +24,50 @@ export function nothingHeard() {
   };
 }
 
+/** Nothing comes into the thread by these. */
+const SILENT = {
+  signal: true,
+  settled: true,
+  removed: true,
+  stop: true,
+  timer: true,
+  alarm: true,
+  tenant: true,
+  tool_form: true,
+  freeze: true,
+  feedback: true,
+  memory: true,
+  secret: true,
+  mirror: true,
+  moved: true,
+  incident: true,
+  incident_state: true,
+  alert: true,
+  alert_state: true,
+  alert_thread: true,
+  alert_told: true,
+  run_started: true,
+  assistant: true,
+  gate: true,
+  vote: true,
+  grant_revoked: true,
+  view_added: true,
+  view_removed: true,
+  notice: true,
+  delivered: true,
+  run_ended: true,
+} as const;
+
+function isSilent(entry: Entry): entry is Entry<keyof typeof SILENT> {
+  return Object.hasOwn(SILENT, entry.kind);
+}
+
 /** Folds the next entry in, in place; an entry that is already in changes nothing. */
 export function noteHeard(heard: Heard, entry: Entry): void {
   const { seq } = entry;
   if (seq <= heard.last) return;
   heard.last = seq;
+  if (isSilent(entry)) return;
   switch (entry.kind) {
     case "message":
       if (entry.app === true) {
@@ -70,37 +109,6 @@ export function noteHeard(heard: Heard, entry: Entry): void {
         if (account !== undefined) said(heard, seq, account, text);
         if (account === undefined || attached !== undefined) heard.foreign ??= seq;
       }
-      return;
-    case "signal":
-    case "settled":
-    case "removed":
-    case "stop":
-    case "timer":
-    case "alarm":
-    case "tenant":
-    case "tool_form":
-    case "freeze":
-    case "feedback":
-    case "memory":
-    case "secret":
-    case "mirror":
-    case "moved":
-    case "incident":
-    case "incident_state":
-    case "alert":
-    case "alert_state":
-    case "alert_thread":
-    case "alert_told":
-    case "run_started":
-    case "assistant":
-    case "gate":
-    case "vote":
-    case "grant_revoked":
-    case "view_added":
-    case "view_removed":
-    case "notice":
-    case "delivered":
-    case "run_ended":
       return;
     default:
       entry satisfies never;
