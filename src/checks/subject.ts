@@ -52,8 +52,12 @@ export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subje
   return url === undefined ? subject : { ...subject, url };
 }
 
-/** Words after a name that are no value of it: "the service is down". */
-const NO_VALUE = /^(?:and|are|at|does|for|from|has|in|is|it|not|of|on|or|that|the|to|was|with)$/i;
+/** Words after a name that are no value of it: "the service is down", "pods keep restarting". */
+const NO_VALUE = new Set(
+  "after again all and any are as at be because been before but by can cannot could crash crashes dead did do does down fail failed fails for from full gets goes gone had hang hangs has have how if in is it its just keep keeps looks missing my no not now of on or our pending ready refuses restart restarts said say says seems should since slow so still stuck than that the their then there this to too unavailable unreachable up was were what when where which who why will with without would your".split(
+    " ",
+  ),
+);
 
 /** `namespace shop`, `service=checkout`, addresses. */
 export function subjectOfText(text: string): Subject {
@@ -63,7 +67,7 @@ export function subjectOfText(text: string): Subject {
     if (name === "url") return address;
     const word = new RegExp(`\\b${name}(?:s|\\b)[\\s=:]+["'\`]?([a-z0-9][\\w./-]*)`, "i");
     const value = word.exec(rest)?.[1]?.replace(/[./-]+$/, "");
-    return value === undefined || NO_VALUE.test(value) ? undefined : value;
+    return value === undefined || NO_VALUE.has(value.toLowerCase()) ? undefined : value;
   });
 }
 

@@ -12,7 +12,7 @@ import { findLines } from "../../src/tools/lines.ts";
 import { tcpCheck } from "../../src/tools/network/tcp-check.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { hostContext, makeFolder } from "./host/context.ts";
-import { listen, listenHttp, toolContext } from "./network/servers.ts";
+import { listen, listenHttp, toolContext, runTool } from "./network/servers.ts";
 
 /** 40 characters each; no issuer's shape, and no character of them in the texts around them. */
 const VALUES = [
@@ -161,8 +161,8 @@ describe("no question about a text can be answered by the secret in it", () => {
   test("by what a page must contain", async () => {
     const ask = async (value: string, contains: string): Promise<string> => {
       const port = await listenHttp((_request, response) => response.end(`config key=${value}\n`));
-      const args = httpCheck.input.parse({ url: `http://127.0.0.1:${port}/`, contains });
-      const { text } = await httpCheck.run(args, toolContext({ encoder: encoderOf(value) }));
+      const args = { url: `http://127.0.0.1:${port}/`, contains };
+      const text = await runTool(httpCheck, args, toolContext({ encoder: encoderOf(value) }));
       return text.split(" in ")[0] + String(text.includes("does not contain"));
     };
     for (const contains of ["key=Z", "key=Zt9", "key=m", "Qls", VALUE, OTHER, "key=[secret:"]) {
