@@ -74,6 +74,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "approvals",
     "agent",
     "team",
+    "memory",
     "tools",
     "adapters",
     "adapters/render/phrases.ts",

@@ -80,6 +80,8 @@ export class Transcript {
   told = new Map<string, string>();
   /** Ids of what was posted, to know again what stands in the chat. */
   readonly posted = new Set<string>();
+  /** Names of what it was told from memory: once is enough. */
+  readonly remembered = new Set<string>();
   /** The message up to which what stands in the chat was read. */
   readTo: string | undefined;
 }

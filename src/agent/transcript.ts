@@ -1,6 +1,15 @@
 import { isAgent } from "../core/people.ts";
 import { type Entry, isPost, type Kind } from "../core/entry.ts";
-import { type Kept, note, nameLabel, quotedBut, said, stoodAbove, unsaid } from "./said.ts";
+import {
+  type Kept,
+  note,
+  nameLabel,
+  quotedBut,
+  remembered,
+  said,
+  stoodAbove,
+  unsaid,
+} from "./said.ts";
 import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
   type Item,
@@ -159,7 +168,8 @@ const TOLD: Told = {
   },
   above(transcript, entry) {
     transcript.readTo = entry.upTo ?? transcript.readTo;
-    const content = stoodAbove(entry);
+    for (const { memory } of entry.remembered?.items ?? []) transcript.remembered.add(memory);
+    const content = [...stoodAbove(entry), ...remembered(entry)];
     if (content.length === 0) return;
     const { seq, id } = entry;
     const { answers = [] } = transcript.runs.get(entry.run) ?? {};

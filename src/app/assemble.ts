@@ -28,6 +28,7 @@ import type { Model } from "../models/model.ts";
 import { createNetwork, type Network } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec, createLaunch } from "../tools/process.ts";
+import { memory as memoryTools } from "../tools/memory/integration.ts";
 import { network } from "../tools/network/integration.ts";
 import type { Approvals, ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -230,9 +231,10 @@ async function forecast(
 }
 
 /** What the configuration lets happen and be seen in threads. */
-function policyOf({ approvals, access, links, people, timezone }: Config) {
+function policyOf({ approvals, access, links, people, timezone, values }: Config, lent: Lent) {
   const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
-  return { policy: approvals, access, mayLink, personOf, timezone };
+  const memory = { memory: lent.memory(), ...settingsOf(memoryTools, values) };
+  return { policy: approvals, access, mayLink, personOf, timezone, memory };
 }
 
 /** How long a press waits for the platform to say who may read its thread. */
@@ -298,7 +300,7 @@ export async function assemble(
   const threads: ThreadParts = {
     journal,
     dispatcher,
-    ...policyOf(config),
+    ...policyOf(config, lent),
     network: allow,
     freezes,
     ops: createOps({ journal, channel: config.ops, wake }),

@@ -109,6 +109,8 @@ export function noteHeard(heard: Heard, entry: Entry): void {
         if (account !== undefined) said(heard, seq, account, text);
         if (account === undefined || attached !== undefined) heard.foreign ??= seq;
       }
+      // Whoever said it said it elsewhere, and a system may have said it to them.
+      if (entry.remembered !== undefined) heard.foreign ??= seq;
       return;
     default:
       entry satisfies never;

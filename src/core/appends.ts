@@ -100,6 +100,13 @@ export const appends = {
     older: z.boolean().optional(),
     /** Why not everything could be read, in words for people. */
     why: z.string().optional(),
+    /** What is remembered of what the run is asked, and how often what was done then helped: to be verified. */
+    remembered: z
+      .strictObject({
+        items: z.array(z.strictObject({ memory: z.string(), text: z.string() })),
+        fixes: z.array(z.string()),
+      })
+      .optional(),
   }),
   assistant: z.strictObject({
     run: z.string(),

@@ -73,7 +73,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   alert_thread: { code: "O", version: 1 },
   alert_told: { code: "o", version: 1 },
   run_started: { code: "R", version: 6 },
-  above: { code: "A", version: 2 },
+  above: { code: "A", version: 3 },
   assistant: { code: "a", version: 5, said: TURN },
   gate: { code: "G", version: 1 },
   action_proposed: { code: "P", version: 7 },

@@ -25,11 +25,7 @@ export function byTerms(
   candidates: readonly Candidate[],
 ): Ranked[] {
   const weights = asked.map((_, at) => weightOf(statistics, at));
-  // A name that no text has is no reason against one: it counts as a term that half of them have.
-  const whole = weights.reduce(
-    (sum, weight, at) => sum + (statistics.having[at] === 0 ? Math.LN2 : weight),
-    0,
-  );
+  const whole = wholeOf(weights, statistics);
   const mean = statistics.texts === 0 ? 1 : Math.max(1, statistics.terms / statistics.texts);
   return candidates
     .map((candidate) => {
@@ -46,6 +42,13 @@ export function byTerms(
       return { candidate, bm25: score, score: whole === 0 ? 0 : Math.min(1, covered / whole) };
     })
     .toSorted((a, b) => b.bm25 - a.bm25 || newerFirst(a.candidate, b.candidate));
+}
+
+/** What a text could have at the most. A word that none has is a small reason against all of them: it may be somebody's name. */
+function wholeOf(weights: readonly number[], { having }: Statistics): number {
+  const known = weights.filter((_, at) => having[at] !== 0);
+  const sum = known.reduce((before, weight) => before + weight, 0);
+  return known.length === 0 ? 0 : sum * (1 + (weights.length - known.length) / 2 / known.length);
 }
 
 /** By their vectors. */

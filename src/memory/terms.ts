@@ -9,7 +9,7 @@ const COMMON = new Set(
    from had has have having he her here his how i if in into is it its itself just me more most my no nor not now of off on once
    only or other our out over own same she should so some such than that the their them then there these they this those through
    to too under until up very was we were what when where which while who whom why will with would you your please tell look
-   check see seems looks like get got gets getting keep keeps kept since still today yesterday`
+   check see seems looks like get got gets getting give gives gave us let lets anyone somebody something keep keeps kept since still today yesterday`
     .split(/\s+/)
     .filter((word) => word !== ""),
 );

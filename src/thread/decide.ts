@@ -58,7 +58,7 @@ export type Step =
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }
   | { do: "reply"; key: string; call: Call; reply: Entry<"message"> }
-  /** To read what stands above the messages that the run answers. */
+  /** To read what stands above the messages that the run answers, and what is remembered of what they ask. */
   | { do: "look"; key: string; run: Run }
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
@@ -76,6 +76,8 @@ export type Step =
   | { do: "mark"; key: string; done: Call }
   /** The operations channel is told it too. */
   | { do: "alarm"; key: string; entry: string; about: UntoldFact }
+  /** Memory is to keep what the thread found out, as of that entry. */
+  | { do: "remember"; key: string; entry: string }
   /** Its rule pages people: they are to be, or are not needed any more. */
   | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }
@@ -97,6 +99,8 @@ export type KnownStep = Exclude<
 export interface Situation extends Showing {
   /** A view here can read what stands above a message. */
   readsAbove?: boolean;
+  /** What is alike is looked up for a run, and what a thread found is kept. */
+  remembers?: boolean;
 }
 
 /** A situation, and what of the thread is for another machine. */
@@ -136,6 +140,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         markStep(thread, scene) ??
         alarmStep(thread, scene) ??
         pageStep(thread, scene) ??
+        rememberStep(thread, scene) ??
         workStep(thread, scene) ??
         sumStep(thread, scene))) ?? {
       do: "wait",
@@ -261,6 +266,13 @@ function alarmStep({ alarms }: Thread, { busy }: Scene): Step | undefined {
   return undefined;
 }
 
+function rememberStep({ task, going }: Thread, { busy, remembers }: Scene): Step | undefined {
+  const { owed } = task;
+  if (remembers !== true || owed === undefined || going.size > 0) return undefined;
+  const key = workKey.memory;
+  return busy.has(key) ? undefined : { do: "remember", key, entry: owed };
+}
+
 function pageStep({ pages }: Thread, { busy }: Scene): Step | undefined {
   for (const page of pages.values()) {
     const key = workKey.page(page.action.action);
@@ -351,11 +363,11 @@ function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
 }
 
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */
-function modelStep(run: Run, { busy, readsAbove }: Scene): Step | undefined {
+function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
   const isNew = run.modelRun.last === undefined && run.above === undefined && !isUndecided(run);
-  if (isNew && readsAbove === true) {
+  if (isNew && (readsAbove === true || remembers === true)) {
     const above = workKey.above(run.started.run);
     return busy.has(above) ? undefined : { do: "look", key: above, run };
   }

@@ -30,6 +30,7 @@ import {
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
 import type { KnownStep, StepOf } from "./decide.ts";
+import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
@@ -57,6 +58,7 @@ interface Facts {
   verify: Seen;
   mark: "marked";
   alarm: "told";
+  remember: "told";
   page: PageFacts;
   deliver: Shown;
   point: Shown;
@@ -119,6 +121,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     },
     alarm: ({ entry }, { thread }) =>
       thread.alarms.has(entry) ? [deliveredDraft(OPS, { entry, ref: "" }, "final")] : undefined,
+    remember: ({ entry }, { thread }) =>
+      thread.task.owed === entry
+        ? [deliveredDraft(MEMORY_VIEW, { entry, ref: "" }, "final")]
+        : undefined,
     page: pageDrafts,
     cancel: ({ call }) => [cancelledDraft(call)],
     abandon: abandonedDrafts,

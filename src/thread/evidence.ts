@@ -1,4 +1,5 @@
 import { numberOfCall } from "./entry-ids.ts";
+import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Outcome } from "../core/entry.ts";
 import type { Call, Run } from "./state.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
@@ -34,13 +35,6 @@ const SOCIAL =
   /^(?:thanks|thank you|you(?:['’]re| are) (?:very )?welcome|welcome|hello|hi|hey|good (?:morning|afternoon|evening)|ok(?:ay)?|sure|understood|got it|noted|will do|great|fine|no problem|no worries|sorry|bye|cheers|alright|agreed|happy to)\b/i;
 const MAX_CHAT_WORDS = 15;
 const MAX_DECISION_WORDS = 60;
-
-/**
- * Tools that look at nothing outside: what they return shows nothing about the systems. By name, since old journals say no
- * more of a call; `Tool.ours` is about something else: what other threads wrote into incidents is not this program's word.
- */
-const HOUSEKEEPING =
-  /^(?:incident_\w+|remember|forget|notes|recall|ask_user|activate_skill|read_skill_file|find_tools)$/;
 
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim

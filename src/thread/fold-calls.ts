@@ -281,6 +281,8 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   const run = thread.runs.get(entry.run);
   if (run === undefined) return;
   run.above = entry;
+  for (const { text } of entry.remembered?.items ?? [])
+    thread.requestTokens += estimateTokens(text);
   for (const { account, name, text, attached = "", around } of entry.messages) {
     thread.requestTokens += estimateTokens(text + attached);
     if (account === undefined) continue;

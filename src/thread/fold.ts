@@ -13,7 +13,13 @@ import {
   endEditing,
   endGrant,
 } from "./fold-actions.ts";
-import { applyFinished, applyLateWord, applySettled, applyStarted } from "./fold-calls.ts";
+import {
+  applyFinished,
+  applyLateWord,
+  applySettled,
+  applyStarted,
+  findCall,
+} from "./fold-calls.ts";
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
 import { applyIncidentState } from "./fold-incidents.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
@@ -30,10 +36,11 @@ import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-ca
 import { applyGate } from "./model-run.ts";
 import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
+import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
 
 /** Raised with each change of what entries come to, here or in a transcript: what was folded before is not taken up again. */
-export const FOLD_VERSION = 1;
+export const FOLD_VERSION = 2;
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -49,6 +56,11 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     thread.last = entry.seq;
     thread.head = entry.head;
     apply(thread, entry);
+    noteTask(
+      thread,
+      entry,
+      entry.kind === "tool_finished" ? findCall(thread, entry.call) : undefined,
+    );
   }
   return thread;
 }
@@ -120,6 +132,10 @@ const APPLIED: Applied = {
   view_removed: applyViewRemoved,
   notice: applyNotice,
   delivered(thread, entry) {
+    if (entry.view === MEMORY_VIEW) {
+      if (thread.task.owed === entry.entry) thread.task.owed = undefined;
+      return;
+    }
     if (thread.marks.delete(entry.entry) || thread.alarms.delete(entry.entry)) return;
     if (dropPage(thread, entry.entry)) return;
     if (entry.stage === "final") acknowledge(thread, entry);

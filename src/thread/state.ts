@@ -2,6 +2,7 @@ import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action, Grant, Warned } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { Digest } from "./digest.ts";
+import { TaskNotes } from "./task-notes.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 
@@ -292,6 +293,8 @@ export class Thread {
   requestTokens = 0;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
   tooMuch = false;
+  /** What memory keeps of it. */
+  readonly task = new TaskNotes();
   /** What its summary is made of. */
   readonly digest = new Digest();
   /** `uses`: calls that models asked for, whether they ran or not. `blind`: those that could not see everything. */

@@ -9,6 +9,7 @@ export const workKey = {
   alarm: (entry: string) => `alarm:${entry}`,
   /** People are paged for an action, or not needed any more. */
   page: (action: string) => `page:${action}`,
+  memory: "memory",
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,

@@ -67,13 +67,34 @@ function heldBy({ freeze, clock }: Imagined) {
 
 type Unimagined = Extract<
   Step,
-  { do: "forget" | "hosts" | "show" | "ring" | "verify" | "mark" | "page" | "look" | "sum" }
+  {
+    do:
+      | "forget"
+      | "hosts"
+      | "show"
+      | "ring"
+      | "verify"
+      | "mark"
+      | "page"
+      | "look"
+      | "sum"
+      | "remember";
+  }
 >;
 
 function isUnimagined(step: Step): step is Unimagined {
-  return ["forget", "hosts", "show", "ring", "verify", "mark", "page", "look", "sum"].includes(
-    step.do,
-  );
+  return [
+    "forget",
+    "hosts",
+    "show",
+    "ring",
+    "verify",
+    "mark",
+    "page",
+    "look",
+    "sum",
+    "remember",
+  ].includes(step.do);
 }
 
 /** Writes what follows from what was learned. */

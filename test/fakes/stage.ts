@@ -82,6 +82,8 @@ export interface StageOptions {
   people?: KnownPerson[];
   /** The operations channel. */
   ops?: string;
+  /** What is kept of threads and told to runs. */
+  memory?: ThreadParts["memory"];
   /** Takes secrets out. Default: there are none. */
   hide?: (text: string) => string;
   /** What outgoing text passes. Default: `hide`. */
@@ -147,6 +149,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     network: options.network ?? [],
     access: accessPolicy.parse(options.access ?? {}),
     freezes: createFreezes(journal),
+    ...(options.memory !== undefined && { memory: options.memory }),
     ops: createOps({ journal, channel: options.ops, wake: () => {} }),
     run: {
       direct: (command, thread) =>

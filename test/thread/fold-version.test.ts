@@ -30,7 +30,7 @@ test("what entries come to is what FOLD_VERSION says", () => {
   }
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
-    version: 1,
-    digest: "N5HDYLR1rP4TkP5nZzbY6L4xtcM_MG3NNlzZ1iOL9ew",
+    version: 2,
+    digest: "pyYhO-ysldqkqTA1pko_5294cFbGB3reYvidj0T2cdk",
   });
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { memorySettings } from "../../memory/settings.ts";
 import { defineIntegration } from "../integration.ts";
 import { createForget, createNotes, createRemember } from "./notes.ts";
 import { createRecall } from "./recall.ts";
@@ -6,7 +6,7 @@ import { createRecall } from "./recall.ts";
 /** What is remembered from thread to thread. */
 export const memory = defineIntegration({
   name: "memory",
-  settings: z.object({}),
+  settings: memorySettings,
   tools: (_, { memory: lent, skills }) => [
     createRemember(lent),
     createForget(lent),

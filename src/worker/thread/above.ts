@@ -6,6 +6,7 @@ import { MAIN_VIEW, type Run } from "../../thread/state.ts";
 import { viewFor } from "../../thread/views.ts";
 import { cleanText } from "../../security/sanitize.ts";
 import { conclude } from "./conclude.ts";
+import { recallFor } from "./memory.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 
 /** An adapter gives up sooner; an answer never waits longer for what stands above the question. */
@@ -18,10 +19,14 @@ const MAX_RAW = 32 * 1024;
 
 /** Reads what people see above the messages that the run answers, and that the journal does not have. Never fails the run. */
 export const readAbove: Learn<"look"> = async (ctx, step, signal) => {
-  const facts = await learnAbove(ctx, step.run).catch((error: unknown): Above => {
-    ctx.log.warn({ err: error, key: ctx.key }, "what stands above could not be read");
-    return { messages: [], why: "something went wrong" };
-  });
+  const [above, remembered] = await Promise.all([
+    learnAbove(ctx, step.run).catch((error: unknown): Above => {
+      ctx.log.warn({ err: error, key: ctx.key }, "what stands above could not be read");
+      return { messages: [], why: "something went wrong" };
+    }),
+    recallFor(ctx, step.run),
+  ]);
+  const facts = { ...above, ...(remembered !== undefined && { remembered }) };
   return async () => {
     if (!signal.aborted) await conclude(ctx, { ...step, facts });
   };

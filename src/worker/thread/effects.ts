@@ -18,6 +18,7 @@ import { frozenFor } from "./permission/frozen.ts";
 import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
+import { remember } from "./memory.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { page } from "./page.ts";
@@ -238,6 +239,7 @@ const LEARNED: {
   think: { learn: callModel, kept: false },
   hosts: { learn: lookForHosts, kept: false },
   alarm: { learn: tellOps, kept: false },
+  remember: { learn: remember, kept: false },
   page: { learn: page, kept: true },
 };
 

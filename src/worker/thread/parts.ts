@@ -5,6 +5,8 @@ import type { ApprovalPolicy } from "../../approvals/policy-form.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Reservation } from "../../journal/journal.ts";
+import type { Memory } from "../../memory/memory.ts";
+import type { RecallPolicy } from "../../memory/policy.ts";
 import type { Model } from "../../models/model.ts";
 import type { Freezes } from "../../team/freezes.ts";
 import type { Ops } from "../../team/ops.ts";
@@ -27,6 +29,8 @@ export interface ThreadParts extends WorkerParts {
   network?: readonly string[];
   access: AccessPolicy;
   freezes: Freezes;
+  /** What is kept of threads and told to runs; `keep`: how useful it has to be. Default: nothing. */
+  memory?: { readonly memory: Memory; readonly recall: RecallPolicy; readonly keep: number };
   /** Default: there is no operations channel. */
   ops?: Ops;
   run: RunParts;

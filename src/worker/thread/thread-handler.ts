@@ -49,6 +49,7 @@ export function createThreadHandler(
         ...moment,
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
         sumAfterMs: adapter.view(ctx.key)?.linkTo === undefined ? undefined : SUM_AFTER_MS,
+        remembers: parts.memory !== undefined,
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
       }),

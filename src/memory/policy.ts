@@ -1,0 +1,37 @@
+import type { Task } from "./item.ts";
+
+/**
+ * How much a record will help whoever meets the same again, 0 to 1: whether it is known to be right counts most, then what was asked,
+ * how it was found out, and what was wrong or done about it.
+ */
+export function usefulness({
+  question,
+  cause = "",
+  certainty,
+  looked,
+  fixes,
+  outcome,
+}: Task): number {
+  const isRight = outcome === "solved" || certainty === "confirmed";
+  const parts = [
+    isRight ? 0.4 : certainty === "likely" ? 0.2 : 0,
+    question.length >= 20 ? 0.2 : 0,
+    looked.length > 0 ? 0.2 : 0,
+    cause.length >= 15 ? 0.1 : 0,
+    fixes.length > 0 ? 0.2 : 0,
+  ];
+  return Math.min(
+    1,
+    parts.reduce((sum, part) => sum + part, 0),
+  );
+}
+
+/** What of a question's own past a run is told. */
+export interface RecallPolicy {
+  /** The newest notes, whatever they are about. */
+  readonly recent: number;
+  /** What is most alike. */
+  readonly similar: number;
+  /** What is less alike is left out, 0 to 1. */
+  readonly threshold: number;
+}

@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { fromYaml } from "../core/settings.ts";
+
+const count = z.int().min(0).max(20);
+const share = z.number().min(0).max(1);
+
+/** What is kept and told without being asked for. */
+export const memorySettings = z.object({
+  recall: fromYaml(
+    "memory.recall",
+    z
+      .strictObject({
+        recent: count
+          .default(0)
+          .meta({ description: "So many of the newest notes are told to each run of a model's." }),
+        similar: count.default(3).meta({
+          description:
+            "So many notes and records that are [alike](memory.md#what-a-run-is-told) are told to it.",
+        }),
+        threshold: share
+          .default(0.35)
+          .meta({ description: "What is less alike is left out, from 0 to 1." }),
+      })
+      .prefault({}),
+  ),
+  keep: fromYaml(
+    "memory.keep",
+    share.default(0.6),
+    "How useful the [record of a thread](memory.md#records-of-threads) has to be to be kept, from 0 to 1.",
+  ),
+});

@@ -1,0 +1,76 @@
+import { isBotError } from "../../core/errors.ts";
+import { atMost } from "../../core/time-limit.ts";
+import { usefulness } from "../../memory/policy.ts";
+import { fixesText, itemText } from "../../memory/words.ts";
+import type { Above } from "../../thread/drafts-runs.ts";
+import { askerIn, type Run } from "../../thread/state.ts";
+import { taskOf } from "../../thread/task.ts";
+import { conclude } from "./conclude.ts";
+import type { Learn, ThreadContext } from "./parts.ts";
+import { isAmongMembers } from "./permission/requesters.ts";
+import { audienceOf, tenantsOf } from "./places.ts";
+
+/** A run waits no longer for what is remembered. */
+const RECALL_MS = 3_000;
+
+/**
+ * What is remembered of what the run is asked, for its first request: once in a thread each. Everybody who reads the thread may know
+ * it. Never fails the run.
+ */
+export async function recallFor(ctx: ThreadContext, run: Run): Promise<Above["remembered"]> {
+  try {
+    return await atMost(RECALL_MS, recall(ctx, run), () => undefined);
+  } catch (error) {
+    ctx.log.warn({ err: error, key: ctx.key }, "memory could not be looked at");
+    return undefined;
+  }
+}
+
+async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]> {
+  const { memory } = ctx.parts;
+  const text = (run.modelRun?.told ?? []).map((message) => message.text).join("\n");
+  const asker = askerIn(run);
+  if (memory === undefined || text.trim() === "" || asker === undefined) return undefined;
+  if (!(await isAmongMembers(ctx, run.started.run))) return undefined;
+  const { recent, similar, threshold } = memory.recall;
+  const viewer = { audience: await audienceOf(ctx), tenants: await tenantsOf(ctx, asker.account) };
+  const known = ctx.state.transcript.remembered;
+  const isNew = ({ id, thread }: { id: string; thread: string }) =>
+    !known.has(id) && thread !== ctx.key;
+  const alike = await memory.memory.search(text, viewer, {
+    limit: similar + known.size + 1,
+    threshold,
+  });
+  const newest =
+    recent === 0 ? [] : await memory.memory.newest(viewer, { kind: "note", limit: recent });
+  const found = alike
+    .map(({ item }) => item)
+    .filter(isNew)
+    .slice(0, similar);
+  const items = new Map([...found, ...newest.filter(isNew)].map((item) => [item.id, item]));
+  if (items.size === 0) return undefined;
+  const { encode } = ctx.parts.encoder;
+  return {
+    items: [...items.values()].map((item) => ({ memory: item.id, text: encode(itemText(item)) })),
+    fixes: fixesText(found).map(encode),
+  };
+}
+
+/** Keeps the record of what the thread looked into, where it is of use. */
+export const remember: Learn<"remember"> = async (ctx, step, signal) => {
+  const { key, adapter, parts, thread } = ctx;
+  const { memory } = parts;
+  const task = taskOf(thread);
+  if (memory !== undefined && task !== undefined && usefulness(task) >= memory.keep) {
+    // Of a place that cannot be looked up now it is the thread's alone, until it is told again.
+    const audience = await audienceOf(ctx).catch(() => key);
+    const of = { thread: key, link: adapter.link(key), audience, asOf: step.entry };
+    await memory.memory.record(of, task).catch((error: unknown) => {
+      if (isBotError(error, "STORE_UNAVAILABLE") || isBotError(error, "TIMEOUT")) throw error;
+      ctx.log.warn({ err: error, key }, "what the thread found could not be remembered");
+    });
+  }
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts: "told" });
+  };
+};

@@ -1,0 +1,160 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createMemory, type Memory } from "../../src/memory/memory.ts";
+import type { Task } from "../../src/memory/item.ts";
+import { openTestIndex } from "../fakes/memory.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import type { Saying } from "../fakes/scripted-model.ts";
+import { fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
+
+const START = Date.parse("2026-11-20T12:00:00Z");
+const ALL = { audience: undefined, tenants: "all" } as const;
+
+async function remembering(script: readonly Saying[], options: StageOptions = {}) {
+  const clock = { now: START };
+  const journal = openMemoryJournal({ now: () => clock.now });
+  onTestFinished(() => journal.close());
+  const memory = createMemory({ journal, index: openTestIndex(), encode: (text) => text });
+  const recall = { recent: 0, similar: 3, threshold: 0.3 };
+  const stage = await talking(script, {
+    journal,
+    memory: { memory, recall, keep: 0.6 },
+    ...options,
+  });
+  return { ...stage, memory, clock };
+}
+
+const tasks = async (memory: Memory) =>
+  (await memory.newest(ALL, { limit: 9 })).map(({ what }) => what);
+
+describe("the record of a thread", () => {
+  const act = fakeTool({
+    name: "act",
+    effect: "write",
+    verifyLater: { afterMs: 30_000, check: async () => ({ verdict: "done", evidence: "3 of 3" }) },
+  });
+  const script: Saying[] = [
+    { calls: [call("look")] },
+    { text: "LIKELY: the pool of connections is used up [T1].\n\nMore of it [T1]." },
+    { calls: [call("act")] },
+    { text: "CONFIRMED: I have restarted it [T2]." },
+  ];
+
+  test("has the question, the cause, what it rests on, what was done and whether it helped", async () => {
+    const { ask, click, settle, memory, clock, kinds } = await remembering(script, {
+      tools: [fakeTool({ name: "look" }), act],
+    });
+    await ask("why does checkout answer 502 since noon?");
+    const first = {
+      kind: "task",
+      question: "why does checkout answer 502 since noon?",
+      begun: START,
+      cause: "the pool of connections is used up.",
+      certainty: "likely",
+      looked: ["look"],
+      fixes: [],
+      outcome: "explained",
+    };
+    expect(await tasks(memory)).toEqual([first]);
+    await ask("then restart it");
+    await click("a1", { kind: "approve" }, "test:bob");
+    await settle();
+    clock.now += 30_000;
+    await settle();
+    await settle();
+    const fix = { tool: "act", title: "act", approved: true, result: "done", helped: true };
+    expect(await tasks(memory)).toMatchObject([
+      {
+        ...first,
+        looked: ["look", "act"],
+        cause: expect.any(String),
+        certainty: "confirmed",
+        fixes: [fix],
+        outcome: "solved",
+      },
+    ]);
+    const before = (await kinds()).length;
+    await settle();
+    expect(await kinds()).toHaveLength(before);
+  });
+
+  test("is not written of what looked at nothing", async () => {
+    const { ask, memory, entries } = await remembering([{ text: "You're welcome." }]);
+    await ask("thanks for the explanation of yesterday's outage");
+    expect(await tasks(memory)).toEqual([]);
+    expect(ofKind(await entries(), "delivered").some(({ view }) => view === "memory")).toBe(false);
+  });
+});
+
+describe("what a run is told from memory", () => {
+  const earlier: Task = {
+    kind: "task",
+    question: "checkout answers 502",
+    begun: START - 86_400_000,
+    cause: "the pool of connections was used up",
+    certainty: "confirmed",
+    looked: ["postgres_activity"],
+    fixes: [{ tool: "act", title: "Restart api", approved: true, result: "done", helped: true }],
+    outcome: "solved",
+  };
+  const of = {
+    thread: "test:other",
+    link: "https://chat/other",
+    audience: undefined,
+    asOf: "x",
+  } as const;
+
+  test("stands before its first message, instructs nobody, and is told once in a thread", async () => {
+    const script = [{ calls: [call("look")] }, ANSWER, { text: "INCONCLUSIVE: no more [T1]." }];
+    const { ask, memory, model, entries } = await remembering(script);
+    await memory.record(of, earlier);
+    await ask("the checkout gives us a 502");
+    await ask("is the checkout still at 502?");
+    const [first, second, third] = model.requests;
+    expect(wordsIn(first)).toEqual([
+      expect.stringMatching(/^\[watchkeeper\] This comes from memory and is to be verified/),
+      expect.stringMatching(
+        /^\[memory, output\] 2026-11-19 m-[a-z2-7]{10}: checkout answers 502 → the pool of connections was used up \(confirmed\); Restart api: done, it helped; solved https:\/\/chat\/other$/,
+      ),
+      '[memory, output] done then: act, such as "Restart api": approved 1, fixed 1',
+      expect.stringMatching(/ ana\] the checkout gives us a 502$/),
+    ]);
+    expect(third?.system).toBe(first?.system);
+    expect(wordsIn(second)).toEqual(wordsIn(first));
+    expect(wordsIn(third).filter((word) => word.includes("[memory, output] 2026"))).toHaveLength(1);
+    expect(ofKind(await entries(), "above")).toHaveLength(2);
+  });
+
+  test("is nothing of the thread itself, and nothing that is not alike", async () => {
+    const { ask, memory, model } = await remembering([{ text: "Hello." }, { text: "Hm." }]);
+    await memory.record({ ...of, thread: KEY }, earlier);
+    await memory.record(of, { ...earlier, question: "rabbitmq queue grows", cause: "no consumer" });
+    await ask("checkout answers 502?");
+    expect(wordsIn(model.requests[0])).toHaveLength(1);
+  });
+
+  test("a memory that does not answer stops no run", async () => {
+    const broken = new Proxy({} as Memory, {
+      get: () => async () => {
+        throw new Error("gone");
+      },
+    });
+    const recall = { recent: 1, similar: 3, threshold: 0.3 };
+    const { ask, chat } = await remembering([{ text: "Hello." }], {
+      memory: { memory: broken, recall, keep: 0 },
+    });
+    await ask("hello there");
+    expect(lastAnswer({ chat })).toBe("Hello.");
+  });
+
+  test("is no evidence: a grade that cites memory alone is sent back", async () => {
+    const recall = fakeTool({ name: "recall" });
+    const sure = { text: "CONFIRMED: the pool is used up [T1]." };
+    const { ask, chat, entries } = await remembering([{ calls: [call("recall")] }, sure, sure], {
+      tools: [recall],
+    });
+    await ask("why is checkout slow?");
+    expect(ofKind(await entries(), "gate")).toMatchObject([{ gate: "evidence" }]);
+    expect(lastAnswer({ chat })).toContain("no check");
+  });
+});
