@@ -132,7 +132,7 @@ function noteworthy(hops: readonly Hop[]): string[] {
     const downgrade = `${shownUrl(hop.url)} is reached by a redirect from https to unencrypted http`;
     const warning = hop.judged?.warning;
     const { firstByteMs = 0 } = hop;
-    const slow = `slow: the first byte came after ${formatElapsed(firstByteMs)}`;
+    const slow = `the first byte came after ${formatElapsed(firstByteMs)}`;
     return [
       ...(isDowngrade ? [downgrade] : []),
       ...(warning === undefined ? [] : [warning]),
