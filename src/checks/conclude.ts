@@ -32,8 +32,8 @@ export interface Conclusion {
 const MAX_STATEMENTS = 5;
 
 /**
- * What the findings mean: rules that hold, in their order, then what is broken by a finding's own word that no rule spoke of. Never
- * more than was found: with nothing found there is no statement.
+ * What the findings mean: rules that hold, in their order, then what is broken by a finding's own word where no rule spoke of its
+ * object, by the first check that found it broken. Never more than was found: with nothing found there is no statement.
  */
 export function conclude(rules: Checks["rules"], results: readonly CheckResult[]): Conclusion {
   const spoken = new Set<Finding>();
@@ -44,9 +44,16 @@ export function conclude(rules: Checks["rules"], results: readonly CheckResult[]
     for (const { finding } of matched) spoken.add(finding);
     return isNews ? [statementOf(rule, matched)] : [];
   });
+  const told = new Map([...spoken].map(({ object }) => [objectText(object), ""]));
+  for (const { ref, findings } of results)
+    for (const { object, severity } of findings)
+      if (severity === "error" && !told.has(objectText(object))) told.set(objectText(object), ref);
   const own = results
     .flatMap(({ ref, findings }) => findings.map((finding) => ({ ref, finding })))
-    .filter(({ finding }) => finding.severity === "error" && !spoken.has(finding))
+    .filter(
+      ({ ref, finding }) =>
+        finding.severity === "error" && told.get(objectText(finding.object)) === ref,
+    )
     .map(({ ref, finding: { object, cause, fix } }) => ({
       text: `${objectText(object)}: ${cause}`,
       refs: [ref],

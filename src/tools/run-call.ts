@@ -41,8 +41,7 @@ interface Ended {
   text: string;
   images?: readonly ToolImage[];
   findings?: readonly Finding[] | undefined;
-  /** What its text says already. */
-  away?: readonly Finding[] | undefined;
+  told?: readonly Finding[] | undefined;
   gaps?: readonly Gap[] | undefined;
   undo?: ReverseCall | undefined;
   view?: ViewChange | undefined;
@@ -61,15 +60,15 @@ export async function runCall(
   const ms = Math.round(performance.now() - began);
   const { aside, encode } = parts.encoder;
   const findings = keptFindings(ended.findings ?? [], encode);
-  const away = keptFindings(ended.away ?? [], encode);
+  const told = keptFindings(ended.told ?? [], encode);
   const gaps = keptGaps(ended.gaps ?? [], encode);
   const reverse = keptReverse(ended.outcome === "ok" ? ended.undo : undefined, parts.encoder);
   const noted = reverse.why === undefined ? ended.text : `${ended.text}\n${reverse.why}`;
   const isWell = tool.diagnoses === true && ended.outcome === "ok" && findings.length === 0;
   const well = `Found nothing wrong${gaps.length > 0 ? " in what could be seen" : ""}: ${noted}`;
-  const told = withFindings(isWell ? well : noted, { findings, gaps }, formatMoment);
+  const whole = withFindings(isWell ? well : noted, { findings, gaps }, formatMoment);
   const separator = findings.length > 0 ? ":\n" : " · ";
-  const said = tool.hostBound === true ? `${parts.host}${separator}${told}` : told;
+  const said = tool.hostBound === true ? `${parts.host}${separator}${whole}` : whole;
   const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
   const encoded = [await orUnchecked(aside.encode(said)), ...left].join("\n");
   const text = capText(encoded, MAX_RESULT_BYTES);
@@ -81,7 +80,7 @@ export async function runCall(
     text,
     artifacts,
     files,
-    findings: [...findings, ...away],
+    findings: [...findings, ...told],
     gaps,
     undo,
     verifyAfterMs,
@@ -125,7 +124,7 @@ async function attempt(
     return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
   } catch (error) {
     breaker.failed(tool.name, error);
-    return { ...failure(effectOf(tool, args), error, signal), away: serverAway(tool, args, error) };
+    return { ...failure(effectOf(tool, args), error, signal), told: serverAway(tool, args, error) };
   }
 }
 

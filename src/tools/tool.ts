@@ -165,6 +165,8 @@ export interface ToolOutput {
   images?: ToolImage[];
   /** What was found, the most likely cause first: a numbered list before the text, which does not repeat it. */
   findings?: readonly Finding[];
+  /** What was found and the text tells of itself. */
+  told?: readonly Finding[];
   /** What could not be seen, and what would help: said behind the text. */
   gaps?: readonly Gap[];
   /**

@@ -157,6 +157,19 @@ describe("what the findings mean", () => {
     ]);
   });
 
+  test("what two checks find broken is said once, and not after a rule spoke of it", async () => {
+    const { rules } = await good();
+    const pod = (cause: string) => finding({ kind: "Deployment", name: "api", cause });
+    const again = result("other", finding({ cause: "no endpoints" }), pod("0 of 2 ready"));
+    const first = result("pods", finding({}), pod("OOMKilled"), pod("Unhealthy"));
+    const { statements } = conclude(rules, [result("page", page), first, { ...again, ref: "T3" }]);
+    expect(statements.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^web has no endpoints/),
+      "Deployment shop/api: OOMKilled",
+      "Deployment shop/api: Unhealthy",
+    ]);
+  });
+
   test("nothing found, nothing said; what failed or could not be seen is told", async () => {
     const { rules } = await good();
     const gap = { what: "secrets", why: "forbidden", help: "grant view" };

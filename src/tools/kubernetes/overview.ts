@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../core/entry.ts";
-import type { Gap } from "../../core/finding.ts";
+import type { Finding, Gap } from "../../core/finding.ts";
 import { counted } from "../../core/text.ts";
 import type { Tool } from "../tool.ts";
 import type { Api } from "./client.ts";
@@ -49,15 +49,20 @@ export function createOverview(clusters: Clusters): Tool {
     async run({ namespace }, api) {
       const gaps: Gap[] = [];
       const world = await look(api, namespace, gaps);
-      const troubles = [...workloadLines(world), ...jobLines(world), ...claimLines(world)];
-      const nodes = nodeLines(world.nodes);
-      const conclusion = conclusionOf(troubles.length + nodes.length, namespace, gaps.length > 0);
+      const troubles = [
+        ...nodeTroubles(world.nodes),
+        ...workloadTroubles(world),
+        ...jobTroubles(world),
+        ...claimTroubles(world),
+      ];
+      const lines = troubles.map(({ text }) => text);
       const parts = [
-        conclusion,
-        ...firstLines([...nodes, ...troubles], MAX_TROUBLES, "unhealthy"),
+        conclusionOf(troubles.length, namespace, gaps.length > 0),
+        ...firstLines(lines, MAX_TROUBLES, "unhealthy"),
         healthText(world, namespace),
       ];
-      return { text: parts.filter((part) => part !== "").join("\n"), gaps };
+      const told = troubles.map(({ finding }) => finding);
+      return { text: parts.filter((part) => part !== "").join("\n"), told, gaps };
     },
   });
 }
@@ -98,7 +103,14 @@ function conclusionOf(count: number, namespace: string | undefined, isBlind: boo
     : `Nothing is unhealthy in ${where}.`;
 }
 
+/** What is not well: as people read it, with what hangs on it, and as a finding. */
+interface Trouble {
+  text: string;
+  finding: Finding;
+}
+
 interface Sick {
+  object: Finding["object"];
   /** `shop/deployment/web` */
   workload: string;
   state: string;
@@ -110,16 +122,23 @@ interface Sick {
   isMissing: boolean;
 }
 
-function workloadLines(world: World): string[] {
+function workloadTroubles(world: World): Trouble[] {
   const sick = sickPods(world);
   const events = world.warnings;
   const covered = new Set(sick.map(({ workload }) => workload));
-  const chains = sick.map((each) => chainText(each, events));
+  const chains = sick.map((each) => ({
+    text: chainText(each, events),
+    finding: findingOf(each.object, {
+      cause: [each.trouble.reason, each.trouble.detail].filter((part) => part !== "").join(": "),
+      evidence: `${nameOf(each.pod)}${each.state}, ${counted(each.trouble.restarts, "restart")}`,
+      since: each.trouble.since,
+    }),
+  }));
   const short = [...world.deployments, ...world.statefulSets, ...world.daemonSets].flatMap(
     (object) => {
       const kind = kindOf(object, world);
       const label = `${namespaceOf(object)}/${refOf(kind, nameOf(object))}`;
-      return covered.has(label) ? [] : shortText(object, label, world, events);
+      return covered.has(label) ? [] : shortOfPods({ object, kind, label }, world, events);
     },
   );
   return [...short, ...chains];
@@ -152,6 +171,11 @@ function sickPods(world: World): Sick[] {
         ? refOf("pod", nameOf(pod))
         : refOf(textAt(top, "kind"), textAt(top, "name"));
     const workload = `${namespaceOf(pod)}/${ref}`;
+    const object = {
+      kind: textAt(top, "kind") || "Pod",
+      namespace: namespaceOf(pod),
+      name: textAt(top, "name") || nameOf(pod),
+    };
     const same = [workload, trouble.container, trouble.reason].join("\0");
     const known = folded.get(same);
     if (known !== undefined) {
@@ -162,6 +186,7 @@ function sickPods(world: World): Sick[] {
     const state = states.get(textAt(top, "uid")) ?? "";
     const replicaSet = set === undefined ? "" : refOf("replicaset", nameOf(set));
     folded.set(same, {
+      object,
       workload,
       state,
       replicaSet,
@@ -222,12 +247,11 @@ function readyOf(object: JsonObject): [ready: number, wanted: number] {
 }
 
 /** A workload that lacks pods, none of which is there to blame. */
-function shortText(
-  object: JsonObject,
-  label: string,
+function shortOfPods(
+  { object, kind, label }: { object: JsonObject; kind: string; label: string },
   world: World,
   warnings: readonly JsonObject[],
-): string[] {
+): Trouble[] {
   const [ready, wanted] = readyOf(object);
   if (ready >= wanted) return [];
   const own = world.replicaSets.filter((set) => textAt(controllerOf(set), "uid") === uidOf(object));
@@ -248,10 +272,25 @@ function shortText(
       ? ""
       : `  event: ${eventLine(event, { namespaces: false })}`,
   ];
-  return [lines.filter((line) => line !== "").join("\n")];
+  const text = lines.filter((line) => line !== "").join("\n");
+  const about = { kind, namespace: namespaceOf(object), name: nameOf(object) };
+  const cause = why || event?.message || "it has too few pods";
+  return [{ text, finding: findingOf(about, { cause, evidence: readyText(object).trim() }) }];
 }
 
-function jobLines({ jobs, pods }: World): string[] {
+function findingOf(
+  object: Finding["object"],
+  {
+    cause,
+    evidence,
+    severity = "error",
+    since = "",
+  }: Pick<Finding, "cause" | "evidence"> & { severity?: Finding["severity"]; since?: string },
+): Finding {
+  return { object, cause, severity, evidence, since: since === "" ? null : since };
+}
+
+function jobTroubles({ jobs, pods }: World): Trouble[] {
   return jobs.flatMap((job) => {
     const failed = conditionOf(job, "Failed");
     if (textAt(failed, "status") !== "True") return [];
@@ -261,23 +300,41 @@ function jobLines({ jobs, pods }: World): string[] {
       trouble === undefined ? "" : `; its pod: ${trouble.reason} ${cell(trouble.detail)}`;
     const since = moment(textAt(failed, "lastTransitionTime"));
     const why = cell(textAt(failed, "message") || textAt(failed, "reason"));
-    return [`- ${namespaceOf(job)}/${refOf("job", nameOf(job))} failed ${since}: ${why}${last}`];
+    const text = `- ${namespaceOf(job)}/${refOf("job", nameOf(job))} failed ${since}: ${why}${last}`;
+    const object = { kind: "Job", namespace: namespaceOf(job), name: nameOf(job) };
+    const finding = findingOf(object, {
+      cause: `it failed: ${why}`,
+      // It may have been days ago.
+      severity: "warning",
+      evidence: `${since}${last}`,
+    });
+    return [{ text, finding }];
   });
 }
 
-function claimLines({ claims, warnings }: World): string[] {
+function claimTroubles({ claims, warnings }: World): Trouble[] {
   return claims.flatMap((claim) => {
     const phase = textAt(claim, "status", "phase");
     if (phase === "Bound" || phase === "") return [];
     const event = lastEvent(warnings, claim);
     const why = event === undefined ? "" : `: ${cell(event.message)}`;
-    return [
-      `- ${namespaceOf(claim)}/${refOf("persistentvolumeclaim", nameOf(claim))} is ${phase}${why}`,
-    ];
+    const text = `- ${namespaceOf(claim)}/${refOf("persistentvolumeclaim", nameOf(claim))} is ${phase}${why}`;
+    const object = {
+      kind: "PersistentVolumeClaim",
+      namespace: namespaceOf(claim),
+      name: nameOf(claim),
+    };
+    // It may wait for its first pod.
+    const finding = findingOf(object, {
+      cause: `it is ${phase}${why}`,
+      severity: "warning",
+      evidence: "Not bound.",
+    });
+    return [{ text, finding }];
   });
 }
 
-function nodeLines(nodes: readonly JsonObject[]): string[] {
+function nodeTroubles(nodes: readonly JsonObject[]): Trouble[] {
   return nodes.flatMap((node) => {
     const bad = listAt(node, "status", "conditions").filter((condition) => {
       const isReady = textAt(condition, "type") === "Ready";
@@ -292,7 +349,14 @@ function nodeLines(nodes: readonly JsonObject[]): string[] {
     });
     if (objectAt(node, "spec")["unschedulable"] === true)
       words.push("cordoned: new pods go elsewhere");
-    return words.length === 0 ? [] : [`- ${refOf("node", nameOf(node))}: ${words.join("; ")}`];
+    if (words.length === 0) return [];
+    const object = { kind: "Node", namespace: "", name: nameOf(node) };
+    const finding = findingOf(object, {
+      cause: words.join("; "),
+      severity: bad.length === 0 ? "info" : "error",
+      evidence: "Its conditions say so.",
+    });
+    return [{ text: `- ${refOf("node", nameOf(node))}: ${words.join("; ")}`, finding }];
   });
 }
 
@@ -301,7 +365,7 @@ function healthText(world: World, namespace: string | undefined): string {
   const workloads = [...world.deployments, ...world.statefulSets, ...world.daemonSets];
   const well = workloads.filter((object) => readyOf(object)[0] >= readyOf(object)[1]).length;
   const pods = world.pods.filter((pod) => podState(pod).isHealthy).length;
-  const nodes = nodeLines(world.nodes).length;
+  const nodes = nodeTroubles(world.nodes).length;
   const totals = [
     `${well} of ${counted(workloads.length, "workload")}`,
     `${pods} of ${counted(world.pods.length, "pod")}`,

@@ -70,10 +70,13 @@ export function gapOf(refusal: Refusal): Gap {
   return { what, why: `the API server answered ${status}: ${message}`, help: "Try again." };
 }
 
+/** A server that does not answer leaves no gap: there is nothing beside it. */
+const SHOWING_NOTHING: ReadonlySet<string> = new Set(["ABORTED", "CONNECTION_FAILED"]);
+
 /** The gap that anything thrown leaves; what ends the call is thrown on. */
 export function gapFrom(error: unknown, asked: Wanted): Gap {
   if (isRefusal(error)) return gapOf(error);
-  if (error instanceof BotError && error.code !== "ABORTED") {
+  if (error instanceof BotError && !SHOWING_NOTHING.has(error.code)) {
     return {
       what: placeOf(asked),
       why: error.message,

@@ -6,8 +6,15 @@ import { cluster, event } from "./world.ts";
 describe("an overview", () => {
   test("shows what is unhealthy first, from the workload down to the container and its event", async () => {
     const { run } = await cluster();
-    const { text, outcome } = await run("overview");
+    const { text, outcome, findings } = await run("overview");
     expect(outcome).toBe("ok");
+    expect(findings).toMatchObject([
+      {
+        object: { kind: "Deployment", namespace: "shop", name: "web" },
+        cause: expect.stringMatching(/^CrashLoopBackOff: Error, exit 1/),
+        severity: "error",
+      },
+    ]);
     expect(text).toMatch(
       /^1 unhealthy thing in the cluster:\n- shop\/deployment\/web \(0\/2 ready\) → replicaset\/web-5d4f9 → pod\/web-5d4f9-aaaaa \(and 1 pod more the same\) → container app: CrashLoopBackOff, 7 restarts, since 2026-11-23 01:10:00/,
     );
@@ -49,7 +56,12 @@ describe("an overview", () => {
       spec: { unschedulable: true },
       status: { conditions },
     });
-    const { text } = await run("overview", { namespace: "shop" });
+    const { text, findings } = await run("overview", { namespace: "shop" });
+    expect(findings.map(({ object, cause }) => `${object.kind} ${object.name}: ${cause}`)).toEqual([
+      expect.stringMatching(/^Node n2: NotReady since/),
+      expect.stringMatching(/^Deployment cart: pods "cart-7c8d9-x" is forbidden: exceeded quota/),
+      expect.stringMatching(/^Deployment web: CrashLoopBackOff/),
+    ]);
     expect(text).toContain(
       '- shop/deployment/cart (0/2 ready)\n  pods "cart-7c8d9-x" is forbidden: exceeded quota',
     );
