@@ -47,6 +47,7 @@ import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
 import { createOps, tellChannel } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
+import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
 import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
@@ -155,6 +156,7 @@ type Lent = Pick<
   | "approvals"
   | "pastThreads"
   | "whoIs"
+  | "handoffs"
   | "memory"
 >;
 
@@ -174,6 +176,8 @@ function lend(
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
+  const all = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
+  const handoffs = createAskedHandoffs(all, { journal, adapters });
   const memory = createMemory({ journal, index: startSqliteMemory(ending.signal), encode });
   return {
     ledger: () => ledger,
@@ -189,6 +193,7 @@ function lend(
     approvals,
     pastThreads: () => pastThreads,
     whoIs: () => whoIs,
+    handoffs: () => handoffs,
     memory: () => memory,
   };
 }

@@ -11,7 +11,7 @@ import type { ReadHead } from "../incidents/read-head.ts";
 import { type Journal, MAX_DATED_BACK_MS } from "../journal/journal.ts";
 import type { PastThreads } from "../tools/integration.ts";
 import type { Asker } from "../tools/tool.ts";
-import { homeOf, threadAt } from "./thread-places.ts";
+import { homeOf, readersOf, threadAt } from "./thread-places.ts";
 
 /** Older threads are not looked for, nor more than so many of a platform when the first is asked for. */
 const PAST_MS = 90 * 86_400_000;
@@ -73,18 +73,6 @@ export function createPastThreads({ journal, adapters, catalog, encode }: PastPa
     return now?.last === last && now.head === head;
   }
 
-  /** Who may read all of its places, as of a place that asks: of several one may be private. */
-  async function audienceOf({ id, views }: PastThread): Promise<string | undefined> {
-    for (const place of [id, ...views]) {
-      const key = tryJournalKey(place);
-      const adapter = key && adapterOf(key);
-      // A platform that is not there cannot say.
-      const readers = key && adapter ? await adapter.audience(key) : id;
-      if (readers !== undefined) return views.length === 0 ? readers : id;
-    }
-    return undefined;
-  }
-
   return {
     async search(text, { key, account, ...asker }, limit) {
       const home = homeOf(await threadAt(journal, key), key, account);
@@ -97,7 +85,7 @@ export function createPastThreads({ journal, adapters, catalog, encode }: PastPa
       for (const past of await catalog.findPast(text, prefixes, LOOKED_AT)) {
         if (found.length === limit) break;
         if (past.id === key) continue;
-        const readers = await audienceOf(past);
+        const readers = await readersOf(adapters, past.id, past.views);
         const maySee = readers === undefined ? isIn(tenants, past.id) : readers === audience;
         if (maySee && (await isAsNow(past))) found.push(past);
       }

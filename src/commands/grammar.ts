@@ -84,6 +84,10 @@ export function readText(text: string): Reading {
       return readIncidents(rest, typed);
     case "incident":
       return readIncident(rest, typed);
+    case "handoff":
+      return readHandoff(rest, typed);
+    case "what":
+      return readWhatHappened(rest);
     case "ask":
       return readRepeat(rest, typed);
     case "approve":
@@ -194,6 +198,20 @@ function readIncidents(rest: string, typed: boolean): Reading {
     return typed ? invalid(notAPeriod(rest)) : MESSAGE;
   }
   return toolCall("incident_stats", rest === "" ? {} : { period: rest });
+}
+
+/** `handoff`, alone or with a period. */
+function readHandoff(rest: string, typed: boolean): Reading {
+  if (rest === "") return toolCall("handoff", {});
+  if (isPeriod(rest)) return toolCall("handoff", { period: rest });
+  return typed ? invalid(notAPeriod(rest)) : MESSAGE;
+}
+
+/** "what happened last week?", with a period and nothing else: any other question is prose. */
+function readWhatHappened(rest: string): Reading {
+  const [, period = ""] =
+    /^happened\s+(?:in\s+|on\s+)?(?:the\s+)?([^?]+?)\s*\?*$/i.exec(rest) ?? [];
+  return isPeriod(period) ? toolCall("handoff", { period }) : MESSAGE;
 }
 
 const INCIDENT_ID = /^(inc-[a-z0-9-]+)(?=\s|$)/i;

@@ -40,6 +40,7 @@ export const USAGE = {
   undo: ["undo a1"],
   answer: ["answer r1.t2 <text>"],
   incidents: ["incidents", "incidents last week", "incidents search <words>"],
+  handoff: ["handoff", "handoff last week"],
   incident: [
     "incident <id>",
     "incident open <title> [severity=sev2]",
@@ -102,7 +103,7 @@ export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
   Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
   "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],
   Memory: ["remember", "notes", "forget"],
-  Incidents: ["incidents", "incident", "freeze", "unfreeze", "mirror", "unmirror"],
+  Incidents: ["incidents", "incident", "handoff", "freeze", "unfreeze", "mirror", "unmirror"],
 };
 
 export const TOOL_GROUPS = {

@@ -7,13 +7,15 @@ import type { ChangeSource } from "./change.ts";
 import type { HostBeat } from "../core/host-beat.ts";
 import type { TokenUse } from "../core/token-counters.ts";
 import type { Feedback } from "../team/feedback.ts";
+import type { Handoff } from "../handoff/handoff.ts";
+import type { Period } from "../incidents/period.ts";
 import type { Freezes } from "../team/freezes.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Network } from "../net/dial.ts";
 import type { Secrets } from "../team/secrets.ts";
 import type { ToolForms } from "../team/tool-forms.ts";
 import type { Launch } from "./process.ts";
-import type { Asker, Tool } from "./tool.ts";
+import type { Asker, Asking, Tool } from "./tool.ts";
 
 export interface Freezing {
   readonly freezes: Freezes;
@@ -69,6 +71,15 @@ export interface FoundThread {
   answer: string | undefined;
 }
 
+/** What happened in a period. */
+export interface Handoffs {
+  /**
+   * As whoever reads the asker's thread may see it.
+   * @throws BotError NOT_AVAILABLE where the asker may not look at other threads
+   */
+  of(period: Period, asker: Asking): Promise<Handoff>;
+}
+
 /** Who somebody is to the program. */
 export interface WhoIs {
   /** In lines for everybody who reads the thread: it has nothing of others. */
@@ -98,6 +109,7 @@ export interface ToolParts {
   approvals(): Approvals;
   pastThreads(): PastThreads;
   whoIs(): WhoIs;
+  handoffs(): Handoffs;
   /** What is remembered from thread to thread. */
   memory(): Memory;
   /** The chat platforms that are configured; left out where tools are only listed. */

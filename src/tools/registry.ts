@@ -12,6 +12,7 @@ import { mirror } from "./mirror/integration.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
 import { grafana } from "./grafana/integration.ts";
+import { handoff } from "./handoff/integration.ts";
 import { host } from "./host/integration.ts";
 import { incidents } from "./incidents/integration.ts";
 import { alertmanager } from "./alertmanager/integration.ts";
@@ -46,6 +47,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   thread,
   incidents,
   approvals,
+  handoff,
   people,
   freeze,
   costs,
@@ -89,6 +91,7 @@ export const NOTHING_LENT: ToolParts = {
   approvals: notLent,
   pastThreads: notLent,
   whoIs: notLent,
+  handoffs: notLent,
   memory: notLent,
   secrets: notLent,
   launch: notLent,

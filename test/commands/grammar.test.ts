@@ -308,6 +308,10 @@ describe("the commands about incidents call the ledger's tools", () => {
     ["incidents", run("incident_stats")],
     ["/incidents", run("incident_stats")],
     ["Incidents last week", run("incident_stats", { period: "last week" })],
+    ["handoff", run("handoff", {})],
+    ["/handoff last 8 hours", run("handoff", { period: "last 8 hours" })],
+    ["What happened last week?", run("handoff", { period: "last week" })],
+    ["what happened in the last 24 hours", run("handoff", { period: "last 24 hours" })],
     [
       "incidents 2026-11-01..2026-11-15",
       run("incident_stats", { period: "2026-11-01..2026-11-15" }),
@@ -344,6 +348,10 @@ describe("the commands about incidents call the ledger's tools", () => {
   });
 
   it.each([
+    "handoff of the pager is at nine",
+    "what happened?",
+    "what happened to web last week?",
+    "what happened",
     "incidents happen",
     "incidents last longer than last week",
     "incidents in november were worse",

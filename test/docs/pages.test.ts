@@ -171,6 +171,7 @@ describe("what the pages say", () => {
       undo: ["undo a1"],
       answer: ["answer r1.t2 staging"],
       incidents: ["incidents", "incidents last week", "incidents search disk"],
+      handoff: ["handoff", "handoff last week"],
       incident: [
         "incident inc-20261122-q7ow",
         "incident open The shop is down severity=sev1",

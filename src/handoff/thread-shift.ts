@@ -1,0 +1,201 @@
+import { totalTokens } from "../core/block.ts";
+import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
+import { type Gap, objectText } from "../core/finding.ts";
+import { withoutRemoved } from "../core/removed.ts";
+import { oneLine, shortened } from "../core/text.ts";
+import { type Action, isOpen } from "../thread/action.ts";
+import { fold } from "../thread/fold.ts";
+import { type Call, doingOf, MAIN_VIEW, refOf, Thread } from "../thread/state.ts";
+
+/** From `from` until just before `to`, ms since 1970. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** A change that was made in the span, or may have been. */
+export interface Deed {
+  /** When it ended. */
+  at: number;
+  /** Such as `a1`. */
+  ref: string;
+  what: string;
+  tool: string;
+  outcome: Outcome;
+  /** Those who approved it, by name. */
+  by: string[];
+  /** It takes back an earlier one. */
+  isUndo: boolean;
+  undone: boolean;
+  /** What was seen when it was looked at again. */
+  seen: "done" | "not done" | "unknown" | undefined;
+  /** When it is to be looked at again, where that is still to come. */
+  lookAt: number | undefined;
+}
+
+/** A card that waited at the span's end. */
+interface Waiting {
+  ref: string;
+  what: string;
+  askedAt: number;
+  expiresAt: number;
+}
+
+/** What calls of the span could not see for one reason. */
+export interface Missed extends Gap {
+  /** How many calls met it. */
+  calls: number;
+}
+
+/** What one thread has to say of a span. Its texts are as they were written: encode them before they are shown. */
+export interface ThreadShift {
+  /** Besides its own place. */
+  views: string[];
+  deeds: Deed[];
+  waiting: Waiting[];
+  /** Questions of a model's that wait for an answer. */
+  questions: string[];
+  /** Calls whose outcome nobody knows. */
+  unsettled: { ref: string; what: string; at: number }[];
+  /** How its alerts stood at the end. */
+  alerts: Entry<"alert_state"> | undefined;
+  missed: Missed[];
+  /** What was found to be broken, a line for each thing and cause. */
+  broken: string[];
+  /** Runs that began in the span, and those of it that failed. */
+  runs: number;
+  failed: number;
+  /** What models used, as their providers counted it. */
+  tokens: number;
+}
+
+/** Folds a thread as it stood when the span ended. `isOwn`: the tool changes only records of the program's. */
+export function threadShift(
+  entries: readonly StoredEntry[],
+  span: Span,
+  isOwn: (tool: string) => boolean,
+): ThreadShift {
+  const end = entries.findIndex(({ at }) => at >= span.to);
+  const known = withoutRemoved(end === -1 ? entries : entries.slice(0, end));
+  const thread = fold(new Thread({ keepsAll: true }), known);
+  const within = known.filter(({ at }) => at >= span.from);
+  const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
+  const lately = calls.filter(({ finished }) => finished !== undefined && finished.at >= span.from);
+  return {
+    views: thread.views.filter((view) => view !== MAIN_VIEW),
+    deeds: lately
+      .filter((call) => acted(call) && !isOwn(call.tool))
+      .map((call) => deedOf(call, thread)),
+    waiting: [...thread.live].filter(isOpen).map(waitingOf),
+    questions: [...thread.going].flatMap((run) =>
+      [...run.open.values()].flatMap(({ asked }) => (asked === undefined ? [] : [asked.text])),
+    ),
+    unsettled: [...thread.unknown.values()]
+      .filter(({ settled }) => settled === undefined)
+      .map((call) => ({ ref: refOf(call), what: whatOf(call), at: call.finished?.at ?? 0 })),
+    alerts: newestAlerts(known),
+    missed: missedIn(lately),
+    broken: brokenIn(lately),
+    runs: within.filter(({ kind }) => kind === "run_started").length,
+    failed: within.filter((each) => each.kind === "run_ended" && each.status === "failed").length,
+    tokens: within.reduce(
+      (sum, each) => sum + (each.kind === "assistant" ? totalTokens(each.usage) : 0),
+      0,
+    ),
+  };
+}
+
+/** It changed something, or may have. */
+function acted({ action, started, finished }: Call): boolean {
+  const isWrite = started !== undefined && started.effect !== "read";
+  const happened =
+    finished?.outcome === "ok" || finished?.outcome === "unknown" || finished?.outcome === "error";
+  return happened && (isWrite || action?.started === true);
+}
+
+function deedOf(call: Call, thread: Thread): Deed {
+  const { action, finished, undoes, settled } = call;
+  const check = thread.checks.get(call.call);
+  return {
+    at: finished?.at ?? 0,
+    ref: refOf(call),
+    what: whatOf(call),
+    tool: call.tool,
+    outcome: outcomeOf(finished?.outcome ?? "unknown", settled),
+    by: (action?.votes ?? []).filter(({ approve }) => approve).map(({ name }) => name),
+    isUndo: undoes !== undefined,
+    undone: action !== undefined && isUndone(action, thread),
+    seen: action?.verified,
+    lookAt: check?.dueAt,
+  };
+}
+
+/** A person's word on it counts. */
+function outcomeOf(outcome: Outcome, settled: Entry<"settled"> | undefined): Outcome {
+  if (outcome !== "unknown" || settled === undefined) return outcome;
+  return settled.happened ? "ok" : "cancelled";
+}
+
+function isUndone({ action }: Action, { actions }: Thread): boolean {
+  return [...actions.values()].some(
+    ({ undoes, finished }) => undoes === action && finished?.outcome === "ok",
+  );
+}
+
+function whatOf(call: Call): string {
+  return doingOf(call) ?? call.tool;
+}
+
+function waitingOf({ action, openedAt, proposal }: Action): Waiting {
+  const { preview, tool, expiresAt } = proposal;
+  return { ref: action, what: preview.title ?? tool, askedAt: openedAt, expiresAt };
+}
+
+function newestAlerts(entries: readonly StoredEntry[]): Entry<"alert_state"> | undefined {
+  return entries
+    .filter((each): each is Entry<"alert_state"> => each.kind === "alert_state")
+    .toSorted((a, b) => a.last - b.last)
+    .at(-1);
+}
+
+/** Each gap once for each call that had it; what rules did not allow is one. */
+function missedIn(calls: readonly Call[]): Missed[] {
+  const found = new Map<string, Missed>();
+  for (const call of calls) {
+    const gaps = [...(call.finished?.gaps ?? []), ...refusalOf(call)];
+    const own = new Map(gaps.map((gap) => [gapKey(gap), gap]));
+    for (const [key, gap] of own) {
+      const known = found.get(key);
+      found.set(key, { ...gap, calls: (known?.calls ?? 0) + 1 });
+    }
+  }
+  return [...found.values()];
+}
+
+/** As rules begin to say no (`approvals/access.ts`, `worker/thread/permission`). */
+const RULES = [
+  { begins: "Policy denies it", part: "approvals.rules" },
+  { begins: "Rule ", part: "access.rules" },
+];
+const MAX_WHY = 200;
+
+function refusalOf({ tool, finished }: Call): Gap[] {
+  if (finished?.outcome !== "blocked") return [];
+  const rule = RULES.find(({ begins }) => finished.text.startsWith(begins));
+  if (rule === undefined) return [];
+  const why = shortened(oneLine(finished.text), MAX_WHY).replace(/\.$/, "");
+  const help = `If people here should have ${tool}, allow it in ${rule.part} of watchkeeper.yaml.`;
+  return [{ what: `what ${tool} shows`, why, help }];
+}
+
+/** Gaps with the same key are one: nothing else of them would help. */
+export function gapKey({ what, help }: Gap): string {
+  return JSON.stringify([what, help]);
+}
+
+function brokenIn(calls: readonly Call[]): string[] {
+  const errors = calls
+    .flatMap(({ finished }) => finished?.findings ?? [])
+    .filter(({ severity }) => severity === "error");
+  return [...new Set(errors.map(({ object, cause }) => `${objectText(object)}: ${cause}`))];
+}

@@ -1,0 +1,225 @@
+import { showDuration } from "../core/instant.ts";
+import { counted, oneLine, shortened } from "../core/text.ts";
+import type { Incident } from "../incidents/incident.ts";
+import type { Period } from "../incidents/period.ts";
+import { titleOf } from "../incidents/unverified.ts";
+import {
+  allMissed,
+  type Handoff,
+  openAtEnd,
+  openedIn,
+  type PlacedShift,
+  recurring,
+  resolvedIn,
+} from "./handoff.ts";
+import type { Deed, Missed } from "./thread-shift.ts";
+
+/** Of each list; more are counted. */
+const MAX_LINES = 12;
+const MAX_TEXT = 240;
+
+type Encode = (text: string) => string;
+type Show = (instant: number) => string;
+
+/** All of it in lines, the most urgent first. Lists that are empty are left out. */
+export function handoffText(handoff: Handoff, encode: Encode): string {
+  const show = secondsIn(handoff.period.zone);
+  const clean = (text: string) => shortened(oneLine(encode(text)), MAX_TEXT);
+  const parts = [
+    incidentLists(handoff, show, clean),
+    openLists(handoff, show, clean),
+    doneLists(handoff, show, clean),
+    section(
+      "Recurring",
+      recurring(handoff).map(({ what, times }) => `${clean(what)} (${times})`),
+    ),
+    section(
+      "What I could not see",
+      allMissed(handoff).map((gap) => missedLine(gap, clean)),
+    ),
+  ].flat();
+  const nothing = parts.length === 0 ? ["Nothing to hand over."] : [];
+  const cut = handoff.isCut ? ["Only the threads that were written in last were looked at."] : [];
+  return [
+    `${periodText(handoff.period, show)}: ${countsOf(handoff)}.`,
+    ...nothing,
+    ...parts,
+    ...cut,
+    costLine(handoff),
+  ].join("\n\n");
+}
+
+/** `Last week (Mon 2026-11-16 00:00:00 to Mon 2026-11-23 00:00:00 Europe/Madrid)` */
+function periodText({ from, to, zone, name }: Period, show: Show): string {
+  const title = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+  return `${title} (${show(from)} to ${show(to)} ${zone})`;
+}
+
+/** Days and times to the second, `Mon 2026-11-16 14:05:10`. */
+function secondsIn(timeZone: string): Show {
+  // Sweden writes dates as ISO 8601 does.
+  const time = new Intl.DateTimeFormat("sv-SE", {
+    timeZone,
+    dateStyle: "short",
+    timeStyle: "medium",
+  });
+  const weekday = new Intl.DateTimeFormat("en-US", { timeZone, weekday: "short" });
+  return (instant) => `${weekday.format(instant)} ${time.format(instant)}`;
+}
+
+function countsOf(handoff: Handoff): string {
+  const [opened, resolved] = [openedIn(handoff).length, resolvedIn(handoff).length];
+  const waiting = sum(handoff.threads, ({ waiting: { length } }) => length);
+  const changes = sum(handoff.threads, ({ deeds: { length } }) => length);
+  return [
+    `${counted(opened, "incident")} opened, ${resolved} resolved, ${openAtEnd(handoff).length} open at its end`,
+    counted(changes, "change"),
+    `${counted(waiting, "approval")} waiting`,
+  ].join("; ");
+}
+
+function incidentLists(handoff: Handoff, show: Show, clean: Encode): string[] {
+  const open = openAtEnd(handoff);
+  const isOpen = new Set(open.map(({ id }) => id));
+  const line = (incident: Incident) => incidentLine(incident, show, clean);
+  const over = handoff.incidents.filter(({ id }) => !isOpen.has(id));
+  return [
+    section("Open incidents", open.map(line)),
+    section("Resolved incidents", over.map(line)),
+  ].flat();
+}
+
+/** `inc-…, sev2: Checkout fails; web; began …, over … after 48 min; cause: …` */
+function incidentLine(incident: Incident, show: Show, clean: Encode): string {
+  const { id, severity, services, startedAt, resolvedAt, cause, link } = incident;
+  const over =
+    resolvedAt === undefined
+      ? ""
+      : `, over ${show(resolvedAt)} after ${showDuration(resolvedAt - startedAt)}`;
+  return [
+    `${[id, ...(severity === undefined ? [] : [severity])].join(", ")}: ${clean(titleOf(incident))}`,
+    ...(services.length === 0 ? [] : [services.map(clean).join(", ")]),
+    `began ${show(startedAt)}${over}`,
+    ...(cause === undefined ? [] : [`cause: ${clean(cause)}`]),
+    ...(link === undefined ? [] : [link]),
+  ].join("; ");
+}
+
+/** What somebody still has to do or to watch. */
+function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): string[] {
+  const waiting = placed(threads, ({ waiting: all }) => all).map(
+    ([{ ref, what, askedAt, expiresAt }, where]) =>
+      `${ref} ${clean(what)}; asked ${show(askedAt)}, expires ${show(expiresAt)}; ${where}`,
+  );
+  const questions = placed(threads, (each) => each.questions).map(
+    ([text, where]) => `${clean(text)}; ${where}`,
+  );
+  const unsettled = placed(threads, (each) => each.unsettled).map(
+    ([{ ref, what, at }, where]) =>
+      `${ref} ${clean(what)}; ended ${show(at)}, outcome unknown: did it happen?; ${where}`,
+  );
+  const unverified = placed(threads, ({ deeds }) => deeds.filter(isUnverified)).map(
+    ([deed, where]) => `${deed.ref} ${clean(deed.what)}; ${checkText(deed, show)}; ${where}`,
+  );
+  const firing = threads.flatMap(({ alerts, where }) => {
+    if (alerts === undefined || alerts.firing + alerts.acknowledged === 0) return [];
+    const { name, firing: count, acknowledged, startedAt, told } = alerts;
+    const known = acknowledged === 0 ? "" : `, ${acknowledged} acknowledged`;
+    return [
+      `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}; ${where}`,
+    ];
+  });
+  return [
+    section("Waiting for approval", waiting),
+    section("Questions that wait for an answer", questions),
+    section("Alerts that fire", firing),
+    section("Nobody knows whether it happened", unsettled),
+    section("Not verified yet", unverified),
+    section("Frozen now", frozen.map(clean)),
+  ].flat();
+}
+
+function doneLists({ threads }: Handoff, show: Show, clean: Encode): string[] {
+  const deeds = placed(threads, (each) => each.deeds).toSorted(([a], [b]) => a.at - b.at);
+  const over = threads.flatMap(({ alerts, where }) =>
+    alerts === undefined || alerts.firing + alerts.acknowledged > 0
+      ? []
+      : [
+          `${clean(alerts.name)}; told ${counted(alerts.told, "time")}, over ${show(alerts.overAt ?? alerts.at)}; ${where}`,
+        ],
+  );
+  const failed = threads.filter((each) => each.failed > 0);
+  return [
+    section(
+      "What was changed from here",
+      deeds.map(([deed, where]) => `${show(deed.at)} ${deedText(deed, clean, show)}; ${where}`),
+    ),
+    section("Alerts that are over", over),
+    section(
+      "I failed to answer in",
+      failed.map((each) => `${each.where} (${counted(each.failed, "time")})`),
+    ),
+  ].flat();
+}
+
+const OUTCOMES: Readonly<Record<Deed["outcome"], string>> = {
+  ok: "done",
+  error: "failed",
+  unknown: "outcome unknown",
+  denied: "denied",
+  expired: "expired",
+  cancelled: "not done",
+  blocked: "not run",
+};
+
+function deedText(deed: Deed, clean: Encode, show: Show): string {
+  const { ref, what, outcome, by, isUndo, undone } = deed;
+  const approved = by.length === 0 ? "" : `, approved by ${by.map(clean).join(" and ")}`;
+  const kind = isUndo ? " (undo)" : "";
+  const back = undone ? ", undone" : "";
+  const check = checkText(deed, show);
+  return `${ref} ${clean(what)}${kind}: ${OUTCOMES[outcome]}${approved}${back}${check === "" ? "" : `; ${check}`}`;
+}
+
+/** It was done to mend something, and nobody saw yet that it did. */
+function isUnverified({ outcome, seen, undone, lookAt }: Deed): boolean {
+  if (outcome !== "ok" || undone) return false;
+  return seen === undefined ? lookAt !== undefined : seen !== "done";
+}
+
+function checkText({ seen, lookAt }: Deed, show: Show): string {
+  if (seen === "done") return "seen to hold when looked at again";
+  if (seen === "not done") return "NOT so when looked at again";
+  if (seen === "unknown") return "could not be seen when looked at again";
+  return lookAt === undefined ? "" : `to be looked at again ${show(lookAt)}`;
+}
+
+function missedLine({ what, why, help, calls }: Missed, clean: Encode): string {
+  return `${clean(what)}: ${clean(why)} (${counted(calls, "call")}). ${clean(help)}`;
+}
+
+function costLine({ threads }: Handoff): string {
+  const tokens = sum(threads, (each) => each.tokens);
+  const runs = sum(threads, (each) => each.runs);
+  const among = threads.filter((each) => each.runs > 0).length;
+  return `Cost: ${counted(runs, "run")} in ${counted(among, "thread")}, ${tokens.toLocaleString("en")} ${tokens === 1 ? "token" : "tokens"}.`;
+}
+
+function placed<T>(
+  threads: readonly PlacedShift[],
+  of: (thread: PlacedShift) => readonly T[],
+): [T, string][] {
+  return threads.flatMap((each) => of(each).map((one): [T, string] => [one, each.where]));
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
+}
+
+/** A heading with a line for each; nothing where there are none. */
+function section(title: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : [];
+  const shown = lines.slice(0, MAX_LINES).map((line) => `- ${line}`);
+  return [[`${title}:`, ...shown, ...more].join("\n")];
+}

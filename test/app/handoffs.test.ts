@@ -1,0 +1,195 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createHandoffs } from "../../src/app/handoffs.ts";
+import type { AppendKind, Draft } from "../../src/core/entry.ts";
+import type { JournalKey } from "../../src/core/journal-key.ts";
+import { isQuiet } from "../../src/handoff/handoff.ts";
+import { handoffText } from "../../src/handoff/words.ts";
+import { readPeriod } from "../../src/incidents/period.ts";
+import type { Lease } from "../../src/journal/journal.ts";
+import { createChat } from "../fakes/chat.ts";
+import { createLedger } from "../fakes/ledger.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+
+const ZONE = "Europe/Madrid";
+const [ANA, C1, C2]: [string, JournalKey, JournalKey] = [
+  "slack:T1:U0ANA",
+  "slack:T1:C1:1.1",
+  "slack:T1:C2:2.1",
+];
+const SECRET: JournalKey = "slack:T1:G1:3.1";
+
+/** Threads on Slack, with a clock of the test's; G1 is private. */
+function stage() {
+  const clock = { now: 0 };
+  const journal = openMemoryJournal({ now: () => clock.now });
+  onTestFinished(() => journal.close());
+  const ledger = createLedger(journal);
+  const { adapter } = createChat({ transport: "slack" });
+  adapter.audience = async (key) => (key.startsWith("slack:T1:G1") ? "slack:T1:G1" : undefined);
+  adapter.link = (key) => `https://slack/${key}`;
+  const handoffs = createHandoffs({
+    journal,
+    adapters: new Map([["slack", adapter]]),
+    ledger,
+    tools: () => [{ name: "remember", own: true }],
+    freezes: { known: () => [] },
+    encode: (text) => text,
+  });
+  const at = (time: string) => void (clock.now = Date.parse(time));
+  let runs = 0;
+  const leases = new Map<JournalKey, Lease>();
+  async function write(key: JournalKey, drafts: Draft<AppendKind>[]) {
+    const lease = leases.get(key) ?? (await journal.lease(key, 1e12))?.lease;
+    if (lease === undefined) throw new Error("no lease");
+    leases.set(key, lease);
+    for (const draft of drafts) {
+      const { last = 0, head } = (await journal.summary(key)) ?? {};
+      expect(await journal.append(lease, { last, head }, [draft])).toMatchObject({ kind: "ok" });
+    }
+  }
+  return {
+    at,
+    clock,
+    ledger,
+    journal,
+    /** A person's command that runs a tool, up to how it ended. */
+    async call(
+      key: JournalKey,
+      tool: string,
+      end: Partial<Draft<"tool_finished">> = {},
+      effect: "read" | "write" = "read",
+    ) {
+      const [run, call] = [`r${(runs += 1)}`, `r${runs}.t1`];
+      await journal.post(key, {
+        id: `msg:${runs}`,
+        kind: "command",
+        actor: { account: ANA, name: "ana" },
+        text: `run ${tool}`,
+        command: { name: "run", tool, args: {} },
+      });
+      await write(key, [
+        {
+          id: `started:${run}`,
+          kind: "run_started",
+          run,
+          answers: [`msg:${runs}`],
+          principals: [ANA],
+          calls: [{ call, tool, args: {} }],
+        },
+        {
+          id: `started:${call}`,
+          kind: "tool_started",
+          run,
+          call,
+          tool,
+          effect,
+          doing: `Doing ${tool}`,
+        },
+        {
+          id: `finished:${call}`,
+          kind: "tool_finished",
+          run,
+          call,
+          outcome: "ok",
+          text: "",
+          ...end,
+        },
+        { id: `ended:${run}`, kind: "run_ended", run, status: "completed" },
+      ]);
+    },
+    async text(period: string, audience?: string) {
+      const read = await readPeriod(period, { zone: ZONE, now: clock.now });
+      const found = await handoffs.of(read, { audience, tenants: ["slack:T1"] }, clock.now);
+      return { found, text: handoffText(found, (text) => text) };
+    },
+  };
+}
+
+test("what happened last week is exact to the second, at both bounds and where the clocks change", async () => {
+  const { at, call, text, ledger } = stage();
+  const opened = (by: string, title: string, now: number) =>
+    ledger.open(
+      {
+        actor: { account: ANA, name: "ana" },
+        thread: C1,
+        call: by,
+        link: undefined,
+        audience: undefined,
+        tenants: ["slack:T1"],
+        at: now,
+      },
+      { title },
+    );
+  // In Madrid the clocks are put back on Sunday: that week has 169 hours.
+  const [first, last] = ["2026-10-18T22:00:00Z", "2026-10-25T22:59:59.999Z"];
+  for (const [i, time] of [
+    "2026-10-18T21:59:59.999Z",
+    first,
+    last,
+    "2026-10-25T23:00:00Z",
+  ].entries()) {
+    at(time);
+    await call(C1, `change_${i}`, {}, "write");
+    await opened(`r${i}.t9`, `Incident ${i}`, Date.parse(time));
+  }
+  at("2026-10-28T12:00:00Z");
+  const { text: said } = await text("last week");
+  expect(said.split("\n")[0]).toBe(
+    "Last week (Mon 2026-10-19 00:00:00 to Mon 2026-10-26 00:00:00 Europe/Madrid): 2 incidents opened, 0 resolved, 3 open at its end; 2 changes; 0 approvals waiting.",
+  );
+  expect([...said.matchAll(/change_\d/g)].map(String)).toEqual(["change_1", "change_2"]);
+  expect([...said.matchAll(/Incident \d/g)].map(String)).toEqual([
+    "Incident 2",
+    "Incident 1",
+    "Incident 0",
+  ]);
+  expect(said).toContain("Mon 2026-10-19 00:00:00 r2.t1 Doing change_1: done");
+  expect(said).toContain("Sun 2026-10-25 23:59:59 r3.t1 Doing change_2: done");
+  expect(said).toContain("Cost: 2 runs in 1 thread, 0 tokens.");
+});
+
+test("what could not be seen is counted by what would help, and refused reads name their rule", async () => {
+  const { at, call, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  const gap = {
+    what: "secrets in namespace shop",
+    why: "forbidden",
+    help: "Allow get on secrets.",
+  };
+  for (const key of [C1, C1, C2]) await call(key, "kubernetes_get", { gaps: [gap, gap] });
+  await call(SECRET, "kubernetes_get", { gaps: [{ ...gap, what: "nodes" }] });
+  await call(C2, "read_log", { outcome: "blocked", text: "Policy denies it: no logs here." });
+  at("2026-11-20T11:00:00Z");
+  const { text: said } = await text("today");
+  expect(said).toContain(`What I could not see:
+- secrets in namespace shop: forbidden (3 calls). Allow get on secrets.
+- what read_log shows: Policy denies it: no logs here (1 call). If people here should have read_log, allow it in approvals.rules of watchkeeper.yaml.`);
+  expect(said).not.toContain("nodes");
+  expect((await text("today", "slack:T1:G1")).text).toContain("nodes");
+});
+
+test("what is done and was not yet looked at again, and what came back in several threads, is named; reads are quiet", async () => {
+  const { at, call, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  await call(C1, "disk_usage");
+  await call(C1, "remember", {}, "write");
+  at("2026-11-20T10:00:01Z");
+  expect(isQuiet((await text("today")).found)).toBe(true);
+  await call(C1, "kubernetes_scale", { verifyAfterMs: 300_000 }, "write");
+  const found = {
+    object: { kind: "Filesystem", namespace: "", name: "/var" },
+    cause: "full",
+    severity: "error" as const,
+    evidence: "100 %",
+    since: null,
+  };
+  for (const key of [C1, C2]) await call(key, "disk_usage", { findings: [found] });
+  at("2026-11-20T10:01:00Z");
+  const { text: said, found: all } = await text("today");
+  expect(isQuiet(all)).toBe(false);
+  expect(said).toContain(
+    "Not verified yet:\n- r3.t1 Doing kubernetes_scale; to be looked at again Fri 2026-11-20 11:05:01",
+  );
+  expect(said).toContain("Recurring:\n- Filesystem /var: full (in 2 threads)");
+  expect(said).not.toContain("remember");
+});
