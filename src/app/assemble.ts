@@ -21,8 +21,6 @@ import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { createMemory } from "../memory/memory.ts";
-import { startSqliteMemory } from "../memory/sqlite-thread.ts";
 import { loadModel } from "../models/load.ts";
 import type { Model } from "../models/model.ts";
 import { createNetwork, type Network } from "../net/dial.ts";
@@ -51,6 +49,7 @@ import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
 import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
+import { openMemory } from "./memory.ts";
 import { createMirroring, routed, viewsOf } from "./mirrors.ts";
 import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
@@ -133,6 +132,7 @@ function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): v
 }
 
 interface Lending {
+  log: Logger;
   journal: Journal;
   freezes: Freezes;
   outgoing: Network;
@@ -162,7 +162,7 @@ type Lent = Pick<
 
 /** What tools use of the program. */
 function lend(
-  { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals }: Lending,
+  { log, journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals }: Lending,
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
@@ -178,7 +178,7 @@ function lend(
   const whoIs = createWhoIs({ journal, adapters, config });
   const all = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
   const handoffs = createAskedHandoffs(all, { journal, adapters });
-  const memory = createMemory({ journal, index: startSqliteMemory(ending.signal), encode });
+  const memory = openMemory(config, { journal, log, encode, stopped: ending.signal });
   return {
     ledger: () => ledger,
     tokens: () => ({
@@ -238,7 +238,8 @@ async function forecast(
 /** What the configuration lets happen and be seen in threads. */
 function policyOf({ approvals, access, links, people, timezone, values }: Config, lent: Lent) {
   const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
-  const memory = { memory: lent.memory(), ...settingsOf(memoryTools, values) };
+  const { recall, keep } = settingsOf(memoryTools, values);
+  const memory = { memory: lent.memory(), recall, keep };
   return { policy: approvals, access, mayLink, personOf, timezone, memory };
 }
 
@@ -288,7 +289,7 @@ export async function assemble(
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
   const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
-  const lent = lend(held, () => tools);
+  const lent = lend({ ...held, log }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const toolbox = createToolbox(config, toolset, { log, encoder, freezes, adapters });
   const { tools, run, read, status, frozen } = toolbox;

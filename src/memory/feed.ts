@@ -11,12 +11,16 @@ const AT_ONCE = 1_000;
 
 type Read = Pick<Journal, "read" | "changes">;
 
-/** Takes into the index what was remembered since, by whichever process. One after the other feeds it. */
-export function createFeed(journal: Read, index: MemoryIndex): () => Promise<void> {
+/**
+ * Takes into the index what was remembered since, by whichever process. One after the other feeds it. False: nothing was ever
+ * remembered, and the index was not asked.
+ */
+export function createFeed(journal: Read, index: MemoryIndex): () => Promise<boolean> {
   const turns = createTurns<"feed">();
   let mark: string | undefined;
 
-  async function feed(): Promise<void> {
+  async function feed(): Promise<boolean> {
+    if (mark === undefined && (await journal.changes("memory")).changed.length === 0) return false;
     const marks = new Map((await index.marks()).map((each) => [each.journal, each.known]));
     // An index that begins again has nothing of what was before the mark.
     if (marks.size === 0) mark = undefined;
@@ -30,6 +34,7 @@ export function createFeed(journal: Read, index: MemoryIndex): () => Promise<voi
         await take(journal, index, changed, marks.get(changed.key));
       ({ mark, more } = page);
     }
+    return true;
   }
 
   return () => turns("feed", feed);

@@ -32,6 +32,12 @@ export interface Candidate {
   readonly near?: number;
 }
 
+export interface Embedded {
+  readonly id: string;
+  readonly journal: string;
+  readonly vector: Float32Array;
+}
+
 /** Of some spaces: how many texts and terms they have, and in how many of the texts each asked term occurs. */
 export interface Statistics {
   readonly texts: number;
@@ -71,6 +77,6 @@ export interface MemoryIndex {
   nearest(vector: Float32Array, spaces: readonly Space[], wanted: Wanted): Promise<Candidate[]>;
   /** Items that have no vector yet. */
   unembedded(limit: number): Promise<{ id: string; journal: string; item: string }[]>;
-  embed(vectors: readonly { id: string; journal: string; vector: Float32Array }[]): Promise<void>;
+  embed(vectors: readonly Embedded[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import type { Embedder } from "../core/embedder.ts";
 import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tenantOf } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createEmbedding } from "./embedding.ts";
 import { createFeed } from "./feed.ts";
 import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
 import {
@@ -30,7 +32,7 @@ export interface Saying extends Viewer {
 }
 
 /** The thread that a task's record is of, and who may read it. */
-export interface TaskOf {
+interface TaskOf {
   readonly thread: JournalKey;
   readonly link: string | undefined;
   readonly audience: string | undefined;
@@ -38,13 +40,13 @@ export interface TaskOf {
   readonly asOf: string;
 }
 
-export interface Remembered {
+interface Remembered {
   readonly item: MemoryItem;
   /** 0 to 1: how much it is about what was asked for. */
   readonly score: number;
 }
 
-export interface SearchOptions extends Partial<Wanted> {
+interface SearchOptions extends Partial<Wanted> {
   /** What is less alike is left out: 0 to 1. */
   readonly threshold?: number;
 }
@@ -72,19 +74,27 @@ export interface Memory {
 export interface MemoryParts {
   readonly journal: Pick<Journal, "read" | "post" | "changes">;
   readonly index: MemoryIndex;
-  /** What every stored text passes. */
+  /** What every stored text passes, and what is asked of a provider. */
   encode(text: string): string;
+  /** Without it only words are compared. */
+  readonly embedder?: Embedder | undefined;
+  /** The provider fails: words alone are compared for a minute. */
+  warn?(error: unknown): void;
 }
 
 const TRANSPORT = "memory";
 /** Terms that are compared first, and notes that are compared whole. */
 const SEEN_ALIKE = 8;
 
-export function createMemory({ journal, index, encode }: MemoryParts): Memory {
+export function createMemory(parts: MemoryParts): Memory {
+  const { journal, index, encode, embedder, warn = () => {} } = parts;
   const feed = createFeed(journal, index);
+  const embedding = createEmbedding({ embedder, index, warn });
 
   async function fed(viewer: Viewer): Promise<Space[]> {
-    await feed();
+    // Nothing was ever remembered: the index need not begin.
+    if (!(await feed())) return [];
+    await embedding.items();
     return (await index.spaces()).filter((space) => isSeen(space, viewer));
   }
 
@@ -137,7 +147,9 @@ export function createMemory({ journal, index, encode }: MemoryParts): Memory {
       await post(keyOf(of.thread, task.begun), draftOf(`task:${id}:${asOf}`, id, of, clean));
     },
     async search(text, viewer, options = {}) {
-      const found = await search(index, text, await fed(viewer), options);
+      const spaces = await fed(viewer);
+      const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text));
+      const found = await search(index, text, spaces, { ...options, vector });
       return found.map(({ candidate, score }) => ({ item: itemOf(candidate), score }));
     },
     async newest(viewer, wanted) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { fromYaml } from "../core/settings.ts";
+import { fromEnv, fromYaml, secretText } from "../core/settings.ts";
 
 const count = z.int().min(0).max(20);
 const share = z.number().min(0).max(1);
@@ -22,6 +22,28 @@ export const memorySettings = z.object({
           .meta({ description: "What is less alike is left out, from 0 to 1." }),
       })
       .prefault({}),
+  ),
+  embeddings: fromYaml(
+    "memory.embeddings",
+    z
+      .string()
+      .trim()
+      .regex(
+        /^(?:openai|openai-compatible)\/[!-~]+$/,
+        "expected openai/<name> or openai-compatible/<name>",
+      )
+      .optional(),
+    "The model that makes [vectors](memory.md#vectors) of what is remembered and asked, such as `openai/text-embedding-3-small`, so that other words for the same are found too.",
+    { unset: "words alone are compared" },
+  ),
+  url: fromEnv(
+    "MEMORY_DATABASE_URL",
+    secretText(
+      /^postgres(?:ql)?:\/\/\S+$/,
+      "an address such as postgres://user:password@host/database",
+    ).optional(),
+    "A PostgreSQL that holds the [index of memory](memory.md#vectors) for all processes, with pgvector where there are embeddings.",
+    { secret: true, unset: "each process has its own" },
   ),
   keep: fromYaml(
     "memory.keep",

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { createQuestions } from "../core/asked-thread.ts";
 import { BotError } from "../core/errors.ts";
 import type { MemoryIndex } from "./index-port.ts";
+import type { SqliteMemoryOptions } from "./sqlite.ts";
 
 export interface Question {
   readonly id: number;
@@ -18,14 +19,17 @@ export type Answer =
  * question; one that died is followed by an empty one.
  * @throws each verb BotError STORE_UNAVAILABLE where the thread cannot answer
  */
-export function startSqliteMemory(stopped: AbortSignal): MemoryIndex {
+export function startSqliteMemory(
+  stopped: AbortSignal,
+  options: SqliteMemoryOptions = {},
+): MemoryIndex {
   let thread: ReturnType<typeof startThread> | undefined;
 
   const ask =
     <V extends keyof MemoryIndex>(verb: V) =>
     async (...args: Parameters<MemoryIndex[V]>): Promise<Awaited<ReturnType<MemoryIndex[V]>>> => {
       if (stopped.aborted) throw unavailable("it was stopped");
-      thread ??= startThread(() => {
+      thread ??= startThread(options, () => {
         thread = undefined;
       });
       return thread.ask<Awaited<ReturnType<MemoryIndex[V]>>>(verb, args);
@@ -49,9 +53,10 @@ export function startSqliteMemory(stopped: AbortSignal): MemoryIndex {
   };
 }
 
-function startThread(onEnd: () => void) {
+function startThread(workerData: SqliteMemoryOptions, onEnd: () => void) {
   const worker = new Worker(new URL("sqlite-worker.ts", import.meta.url), {
     name: "memory",
+    workerData,
     env: {},
     execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },

@@ -1,11 +1,12 @@
-import { parentPort } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
-import { openSqliteMemory } from "./sqlite.ts";
+import { openSqliteMemory, type SqliteMemoryOptions } from "./sqlite.ts";
 import type { Answer, Question } from "./sqlite-thread.ts";
 
 /** The program of the index's thread. */
 
-const index = openSqliteMemory();
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `startSqliteMemory` gives it
+const index = openSqliteMemory(workerData as SqliteMemoryOptions);
 
 function answer({ id, verb, args }: Question): Answer {
   try {

@@ -1,7 +1,18 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Known } from "../journal/journal.ts";
-import type { Candidate, MemoryIndex, Put, Row, Statistics, Wanted } from "./index-port.ts";
+import type {
+  Candidate,
+  Embedded,
+  MemoryIndex,
+  Put,
+  Row,
+  Statistics,
+  Wanted,
+} from "./index-port.ts";
 import type { Space } from "./item.ts";
+import { createVectors, type Vectors } from "./sqlite-vectors.ts";
 
 /** What may be asked of it in its own thread. */
 export type SqliteMemory = {
@@ -13,6 +24,9 @@ export type SqliteMemory = {
 /** Texts with a term are counted up to here: one that more have says as little. */
 const MOST_COUNTED = 10_000;
 
+/** Raised with each change of the schema, or of what terms are made of a text: what is kept in a file is then made again. */
+const VERSION = 1;
+
 const SCHEMA = `
   CREATE TABLE mark (journal TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;
   CREATE TABLE space (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, texts INTEGER NOT NULL, terms INTEGER NOT NULL);
@@ -23,12 +37,19 @@ const SCHEMA = `
   CREATE INDEX item_journal ON item (journal);
   CREATE TABLE forgotten (id TEXT, journal TEXT, PRIMARY KEY (id, journal)) WITHOUT ROWID;`;
 
-/** An index in memory, which finds texts by their terms. Synchronous: it is for a thread of its own. */
-export function openSqliteMemory(): SqliteMemory {
-  const db = new DatabaseSync(":memory:");
-  db.exec(SCHEMA);
+export interface SqliteMemoryOptions {
+  /** A file of its own, which several processes may share; default: it is kept in memory. */
+  readonly path?: string | undefined;
+  /** The model that makes vectors; default: there are none, and texts are found by their terms alone. */
+  readonly model?: string | undefined;
+}
+
+/** Synchronous: it is for a thread of its own. */
+export function openSqliteMemory({ path, model }: SqliteMemoryOptions = {}): SqliteMemory {
+  const db = openDatabase(path);
   const spaces = createSpaces(db);
-  const items = createItems(db, spaces);
+  const vectors = model === undefined ? undefined : createVectors(db, model);
+  const items = createItems(db, spaces, vectors);
 
   return {
     marks: () =>
@@ -55,12 +76,40 @@ export function openSqliteMemory(): SqliteMemory {
     statistics: (terms, seen) => statisticsOf(spaces, terms, spaces.numbers(seen)),
     matching: (terms, seen, wanted) =>
       spaces.numbers(seen).flatMap((number) => items.matching(number, terms, wanted)),
-    nearest: () => [],
-    unembedded: () => [],
-    embed: () => undefined,
+    nearest: (vector, seen, wanted) =>
+      spaces
+        .numbers(seen)
+        .flatMap((number) => items.nearest(number, vector, wanted))
+        .toSorted((a, b) => (b.near ?? 0) - (a.near ?? 0)),
+    unembedded: (limit) => (vectors === undefined ? [] : items.unembedded(limit)),
+    embed: (made) => inTransaction(db, () => made.forEach(items.embed)),
     close: () => db.close(),
   };
 }
+
+/** One that another version made, or that cannot be read, is made again. */
+function openDatabase(path = ":memory:"): DatabaseSync {
+  if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+  const db = new DatabaseSync(path, { allowExtension: true, timeout: BUSY_MS });
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  inTransaction(db, () => {
+    const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+    if (version === VERSION) return;
+    const names = db.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT NULL",
+    );
+    const virtual = names.all().map(({ name }) => String(name));
+    for (const name of virtual.filter((each) => /^(?:words_\d+|rough)$/.test(each)))
+      db.exec(`DROP TABLE ${name}`);
+    for (const name of ["mark", "space", "item", "forgotten", "vectors_of", "vector"])
+      db.exec(`DROP TABLE IF EXISTS ${name}`);
+    db.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
+  });
+  return db;
+}
+
+/** Another process may be writing. */
+const BUSY_MS = 5_000;
 
 function inTransaction(db: DatabaseSync, work: () => void): void {
   db.exec("BEGIN IMMEDIATE");
@@ -143,11 +192,13 @@ function statisticsOf(
   return { texts, terms, having };
 }
 
+const UNEMBEDDED =
+  "SELECT id, journal, item FROM item WHERE row NOT IN (SELECT row FROM vector) LIMIT ?";
 const FIELDS = "item.id, item.journal, item.at, space.name AS space, item.item, item.terms";
 const JOINED = "item JOIN space ON space.number = item.space";
 
-function createItems(db: DatabaseSync, spaces: Spaces) {
-  const sql = {
+function itemStatements(db: DatabaseSync) {
+  return {
     known: db.prepare("SELECT row, seq, space, terms FROM item WHERE id = ? AND journal = ?"),
     isForgotten: db.prepare("SELECT 1 FROM forgotten WHERE id = ? AND journal = ?"),
     forget: db.prepare("INSERT OR IGNORE INTO forgotten (id, journal) VALUES (?, ?)"),
@@ -160,23 +211,30 @@ function createItems(db: DatabaseSync, spaces: Spaces) {
     find: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.id = ? AND item.space IN (SELECT value FROM json_each(?))`,
     ),
+    byRow: db.prepare(`SELECT ${FIELDS} FROM ${JOINED} WHERE item.row = ?`),
     newest: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.space IN (SELECT value FROM json_each(?)) AND (?2 IS NULL OR item.kind = ?2)
        ORDER BY item.at DESC, item.id LIMIT ?3`,
     ),
   };
+}
+
+function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefined) {
+  const sql = itemStatements(db);
 
   function remove({ row, space, terms }: Record<string, unknown>): void {
     sql.remove.run(Number(row));
     db.prepare(`DELETE FROM words_${Number(space)} WHERE rowid = ?`).run(Number(row));
+    vectors?.remove(Number(row));
     spaces.noteSize(Number(space), -1, -lengthOf(String(terms)));
   }
 
-  function add({ id, journal, seq, at, space, kind, item, terms }: Row): void {
+  function add({ id, journal, seq, at, space, kind, item, terms, vector }: Row): void {
     const number = spaces.take(space);
     const { lastInsertRowid: row } = sql.add.run(id, journal, seq, at, number, kind, item, terms);
     db.prepare(`INSERT INTO words_${number} (rowid, terms) VALUES (?, ?)`).run(row, terms);
     spaces.noteSize(number, 1, lengthOf(terms));
+    if (vector !== undefined) vectors?.add(Number(row), number, vector);
   }
 
   return {
@@ -196,6 +254,26 @@ function createItems(db: DatabaseSync, spaces: Spaces) {
     drop(journal: string): void {
       for (const each of sql.of.all(journal)) remove(each);
       sql.undo.run(journal);
+    },
+    embed({ id, journal, vector }: Embedded): void {
+      const known = sql.known.get(id, journal);
+      if (known !== undefined) vectors?.add(Number(known["row"]), Number(known["space"]), vector);
+    },
+    unembedded: (limit: number) =>
+      db
+        .prepare(UNEMBEDDED)
+        .all(limit)
+        .map(({ id, journal, item }) => ({
+          id: String(id),
+          journal: String(journal),
+          item: String(item),
+        })),
+    nearest(number: number, vector: Float32Array, wanted: Wanted): Candidate[] {
+      const found = vectors?.nearest(number, vector, wanted) ?? [];
+      return found.flatMap(({ row, near }) => {
+        const item = sql.byRow.get(row);
+        return item === undefined ? [] : [{ ...candidateOf(item), near }];
+      });
     },
     find: (id: string, numbers: readonly number[]) =>
       sql.find.all(id, JSON.stringify(numbers)).map(candidateOf),

@@ -1,3 +1,4 @@
+import type { Embedder } from "../core/embedder.ts";
 import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import type { Model } from "./model.ts";
@@ -5,6 +6,8 @@ import type { ModelOptions, Provider } from "./provider.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { openAiCompatible } from "./providers/openai-compatible.ts";
 import { openai } from "./providers/openai.ts";
+import { OPENAI_URL } from "./providers/openai-access.ts";
+import { createOpenAiEmbedder } from "./providers/openai-embeddings.ts";
 
 /** Every provider: one line for each. */
 export const PROVIDERS: readonly Provider[] = [anthropic, openai, openAiCompatible];
@@ -52,6 +55,19 @@ export function contextWindowOf(
 ): number {
   const { provider = openAiCompatible } = tryModelId(id) ?? {};
   return contextWindow ?? provider.contextWindow;
+}
+
+/**
+ * What makes vectors by the model of this id, `openai/<name>` or `openai-compatible/<name>`. Reaches for no network yet.
+ * @throws BotError CONFIG_INVALID when what its provider needs is not set
+ */
+export function loadEmbedder(id: string, settings: ModelSettings): Embedder {
+  const problem = modelProblem(id, settings);
+  const { provider, name = "" } = tryModelId(id) ?? {};
+  if (problem !== undefined || provider === undefined)
+    throw new BotError("CONFIG_INVALID", `memory.embeddings: ${problem}`);
+  const { apiKey, baseURL = OPENAI_URL } = settingsOf(openai, settings.values);
+  return createOpenAiEmbedder(id, name, { apiKey, baseURL });
 }
 
 /**

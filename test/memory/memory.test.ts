@@ -186,3 +186,55 @@ test("what was forgotten is printed without its words", async () => {
   expect(JSON.stringify(entries)).not.toContain("too much");
   expect(entries).toHaveLength(2);
 });
+
+describe("with vectors", () => {
+  /** Words for the same have the same direction; a third one for what is about neither. */
+  const CONCEPTS = [/oom|memory|137/i, /disk|space|inode/i, /./];
+  const vectorOf = (text: string) =>
+    Float32Array.from(CONCEPTS, (each) => (each.test(text) ? 1 : 0));
+
+  function withVectors(embed: (texts: readonly string[]) => Promise<readonly Float32Array[]>) {
+    const { journal, saying } = stage();
+    const warned: unknown[] = [];
+    const memory = createMemory({
+      journal,
+      index: openTestIndex({ model: "test/concepts" }),
+      encode: (text) => text.replaceAll("hunter2", "[secret]"),
+      embedder: { id: "test/concepts", embed },
+      warn: (error) => warned.push(error),
+    });
+    return { memory, saying, warned };
+  }
+
+  test("other words for the same are found, each text is sent once, and without secrets", async () => {
+    const sent: string[] = [];
+    const { memory, saying } = withVectors(async (texts) => {
+      sent.push(...texts);
+      return texts.map(vectorOf);
+    });
+    await memory.note(saying(), "worker pods were OOMKilled after the release, password hunter2");
+    await memory.note(saying(), "old images fill the disk of node-3");
+    for (let i = 0; i < 2; i++) {
+      const found = await memory.search("containers exit with 137 hunter2", EVERYONE, {
+        threshold: 0.9,
+      });
+      expect(notesOf(found)).toEqual([
+        "worker pods were OOMKilled after the release, password [secret]",
+      ]);
+    }
+    expect(sent.filter((text) => text.includes("OOMKilled"))).toHaveLength(1);
+    expect(sent.join()).not.toContain("hunter2");
+  });
+
+  test("a provider that fails is told once a minute, and words are compared", async () => {
+    let asked = 0;
+    const { memory, saying, warned } = withVectors(async () => {
+      asked += 1;
+      throw new Error("no route");
+    });
+    await memory.note(saying(), "old images fill the disk of node-3");
+    for (let i = 0; i < 3; i++)
+      expect(await memory.search("disk of node-3 is full", EVERYONE)).toHaveLength(1);
+    expect([asked, warned.length]).toEqual([1, 1]);
+  });
+});

@@ -17,6 +17,8 @@ export const openAiSettings = z.object({
   ),
 });
 
+export const OPENAI_URL = "https://api.openai.com/v1";
+
 export const OPENAI_VARIABLES = { key: "OPENAI_API_KEY", address: "OPENAI_BASE_URL" };
 
 export async function openAiClient(access: {

@@ -13,7 +13,7 @@ import {
 import { createStreamingModel, defineProvider } from "../provider.ts";
 import { isRecord } from "../../core/json.ts";
 import { dataUrl, fileText, isBlank, resultText, tokens, turnsFor } from "../turns.ts";
-import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
+import { OPENAI_URL, OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Part =
@@ -30,7 +30,7 @@ export const openai = defineProvider({
   contextWindow: 400_000,
   settings: openAiSettings,
   missing: ({ apiKey }) => (apiKey === undefined ? "OPENAI_API_KEY" : undefined),
-  create(options, { apiKey = "", baseURL = "https://api.openai.com/v1" }) {
+  create(options, { apiKey = "", baseURL = OPENAI_URL }) {
     const { name, effort } = options;
     const id = `openai/${name}`;
     return createStreamingModel(id, options, {

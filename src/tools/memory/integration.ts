@@ -7,6 +7,11 @@ import { createRecall } from "./recall.ts";
 export const memory = defineIntegration({
   name: "memory",
   settings: memorySettings,
+  check(isSet, { embeddings = "" }): Record<string, string> {
+    const needed = embeddings.startsWith("openai/") ? "OPENAI_API_KEY" : "OPENAI_BASE_URL";
+    const isMissing = embeddings !== "" && !isSet(needed);
+    return isMissing ? { "memory.embeddings": `needs ${needed}, which isn't set` } : {};
+  },
   tools: (_, { memory: lent, skills }) => [
     createRemember(lent),
     createForget(lent),

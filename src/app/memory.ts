@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { settingsOf } from "../core/settings.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { MemoryIndex } from "../memory/index-port.ts";
+import { createMemory, type Memory } from "../memory/memory.ts";
+import { createPgMemory } from "../memory/pgvector.ts";
+import { startSqliteMemory } from "../memory/sqlite-thread.ts";
+import { loadEmbedder } from "../models/load.ts";
+import { memory as memoryTools } from "../tools/memory/integration.ts";
+
+interface MemoryParts {
+  journal: Journal;
+  log: Logger;
+  encode(text: string): string;
+  stopped: AbortSignal;
+}
+
+/** What is remembered, with the index and the provider of vectors that the configuration names. @throws BotError CONFIG_INVALID */
+export function openMemory(config: Config, { journal, log, encode, stopped }: MemoryParts): Memory {
+  const { embeddings } = settingsOf(memoryTools, config.values);
+  const embedder = embeddings === undefined ? undefined : loadEmbedder(embeddings, config.model);
+  return createMemory({
+    journal,
+    index: openIndex(config, embeddings, stopped),
+    encode,
+    embedder,
+    warn: (error) =>
+      log.warn({ err: error }, `${embeddings} makes no vectors; memory compares words alone`),
+  });
+}
+
+function openIndex(
+  { values, dataDir }: Config,
+  model: string | undefined,
+  stopped: AbortSignal,
+): MemoryIndex {
+  const { url } = settingsOf(memoryTools, values);
+  if (url === undefined) {
+    // Vectors cost money: they outlive the process.
+    const path = model === undefined ? undefined : join(dataDir, "memory.db");
+    return startSqliteMemory(stopped, { path, model });
+  }
+  const index = createPgMemory({ url, model });
+  stopped.addEventListener("abort", () => void index.close());
+  return index;
+}

@@ -1,0 +1,67 @@
+import type { Embedder } from "../core/embedder.ts";
+import { atMost } from "../core/time-limit.ts";
+import type { MemoryIndex } from "./index-port.ts";
+import { type MemoryItem, textOf } from "./item.ts";
+
+/** Texts of one request. */
+const AT_ONCE = 64;
+/** Requests of one feed: after a change of the model the rest follows with the next questions. */
+const MOST_REQUESTS = 8;
+/** A question is not held up by it for longer: then words alone are compared. */
+const QUESTION_MS = 2_000;
+const ITEMS_MS = 20_000;
+/** After a failure: words alone are compared meanwhile. */
+const REST_MS = 60_000;
+
+interface EmbeddingParts {
+  readonly embedder: Embedder | undefined;
+  readonly index: MemoryIndex;
+  warn(error: unknown): void;
+  now?(): number;
+}
+
+/** Vectors for what is remembered and asked. A provider that fails is told to operators, and stops nothing. */
+export function createEmbedding({ embedder, index, warn, now = Date.now }: EmbeddingParts) {
+  let restsUntil = 0;
+  let atWork: Promise<void> | undefined;
+
+  async function guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (now() < restsUntil) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      restsUntil = now() + REST_MS;
+      warn(error);
+      return undefined;
+    }
+  }
+
+  async function embedItems({ embed }: Embedder): Promise<void> {
+    for (let i = 0; i < MOST_REQUESTS; i++) {
+      const missing = await index.unembedded(AT_ONCE);
+      if (missing.length === 0) return;
+      const texts = missing.map(({ item }) => {
+        const found: MemoryItem = JSON.parse(item);
+        return textOf(found);
+      });
+      const vectors = await embed(texts, AbortSignal.timeout(ITEMS_MS));
+      const made = missing.flatMap(({ id, journal }, at) => {
+        const vector = vectors[at];
+        return vector === undefined ? [] : [{ id, journal, vector }];
+      });
+      await index.embed(made);
+    }
+  }
+
+  return {
+    /** Makes the vectors that are missing; it goes on by itself after a second. */
+    async items(): Promise<void> {
+      if (embedder === undefined) return;
+      atWork ??= guarded(() => embedItems(embedder)).finally(() => (atWork = undefined));
+      await atMost(1_000, atWork, () => undefined);
+    },
+    question: async (text: string): Promise<Float32Array | undefined> =>
+      embedder &&
+      guarded(async () => (await embedder.embed([text], AbortSignal.timeout(QUESTION_MS)))[0]),
+  };
+}
