@@ -4,7 +4,7 @@ import { counted } from "../src/core/text.ts";
 import { FAULTS } from "./faults.ts";
 import { type Lab, openLab, removeLab } from "./lab.ts";
 import { installParts, PARTS } from "./parts.ts";
-import { tryFault } from "./try.ts";
+import { tryChecks, tryFault } from "./try.ts";
 
 /** `npm run lab`: real servers on loopback, and what can go wrong with them. */
 
@@ -14,6 +14,7 @@ npm run lab -- faults          lists what can be broken
 npm run lab -- break <fault>   breaks it
 npm run lab -- mend <fault>    mends it
 npm run lab -- try <fault…>     breaks it, asks the bot without a model what is wrong, and mends it; none given: each
+npm run lab -- checks <fault…>  asks the skills' checks about it without a model, before it and with it; none given: each
 npm run lab -- stop            ends everything and takes the lab away
 `;
 
@@ -70,6 +71,27 @@ async function tryAll(lab: Lab, names: readonly string[]): Promise<void> {
   );
 }
 
+async function checkAll(lab: Lab, names: readonly string[]): Promise<void> {
+  const wanted = FAULTS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const times: number[] = [];
+  let [named, wrong] = [0, 0];
+  for (const fault of wanted) {
+    const { isNamed, isFirst, looked, before, seconds } = await tryChecks(lab, fault);
+    if (isNamed) named += 1;
+    wrong += before.statements.length;
+    if (looked.firstMs !== undefined) times.push(looked.firstMs);
+    const place = isFirst ? "named first" : isNamed ? "named" : "NOT named";
+    console.log(
+      `${isNamed ? "✓" : "✗"} ${fault.name}: ${place} after ${seconds} s, by ${looked.skills.join(", ")}; first finding in ${Math.round(looked.firstMs ?? Number.NaN)} ms, all in ${Math.round(looked.allMs)} ms`,
+    );
+    for (const { text } of before.statements) console.log(`    said before it: ${text}`);
+    for (const { text } of looked.statements) console.log(`    ${text}`);
+  }
+  console.log(
+    `${named} of ${wanted.length} named without a model; ${wrong} said of what was well; first finding: median ${Math.round(median(times))} ms, slowest ${Math.round(Math.max(...times))} ms`,
+  );
+}
+
 function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
@@ -91,6 +113,7 @@ try {
   if (command === "start") await start(lab, words);
   else if (command === "break" || command === "mend") await change(lab, command, words[0]);
   else if (command === "try") await tryAll(lab, words);
+  else if (command === "checks") await checkAll(lab, words);
   else if (command === "stop") await stop(lab);
   else if (command === "faults")
     for (const { name, about } of FAULTS)

@@ -30,4 +30,6 @@ export interface Fault {
     readonly says: RegExp;
     readonly raw: readonly string[];
   };
+  /** What somebody who notices it would ask, and what the checks of the skills have to say to that without a model. */
+  readonly asked: { readonly question: string; readonly cause: RegExp };
 }

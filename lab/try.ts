@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { estimateTokens } from "../src/core/block.ts";
+import type { Looked } from "./checks.ts";
 import type { Lab } from "./lab.ts";
 import type { Fault } from "./part.ts";
 
@@ -75,4 +76,61 @@ function measure(lab: Lab, commands: readonly string[]): number {
 /** `$SHOP_URL` and the like stand for the lab's addresses. */
 function asked({ state }: Lab, text: string): string {
   return text.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => state.variables[name] ?? "");
+}
+
+/** How the checks of the skills did without a model. */
+export interface CheckTrial {
+  fault: string;
+  /** Its cause is the first thing that is said. */
+  isFirst: boolean;
+  isNamed: boolean;
+  looked: Looked;
+  /** What was said while nothing was broken. */
+  before: Looked;
+  seconds: number;
+}
+
+/** Asks as somebody who notices it: before it is broken, and from then on until its cause is named. */
+export async function tryChecks(lab: Lab, fault: Fault): Promise<CheckTrial> {
+  const { question, cause } = fault.asked;
+  const mended = Date.now();
+  let before = askChecks(lab, question);
+  // What the fault before it left fires for a while.
+  while (before.statements.length > 0 && Date.now() - mended < NOTICED_MS) {
+    await sleep(AGAIN_MS);
+    before = askChecks(lab, question);
+  }
+  await fault.break(lab);
+  const began = Date.now();
+  try {
+    for (;;) {
+      const looked = askChecks(lab, question);
+      const seconds = Math.round((Date.now() - began) / 1_000);
+      const at = looked.statements.findIndex(({ text }) => cause.test(text));
+      if (at !== -1 || Date.now() - began > NOTICED_MS)
+        return {
+          fault: fault.name,
+          isNamed: at !== -1,
+          isFirst: at === 0,
+          looked,
+          before,
+          seconds,
+        };
+      await sleep(AGAIN_MS);
+    }
+  } finally {
+    await fault.mend(lab);
+  }
+}
+
+function askChecks(lab: Lab, question: string): Looked {
+  const program = join(import.meta.dirname, "checks.ts");
+  const { stdout, stderr } = spawnSync(process.execPath, [program, asked(lab, question)], {
+    cwd: lab.place("bot"),
+    encoding: "utf8",
+    env: { ...process.env, ...lab.state.variables },
+  });
+  if (stdout === "") throw new Error(stderr);
+  const looked: Looked = JSON.parse(stdout);
+  return looked;
 }

@@ -18,7 +18,7 @@ function holdSessions(lab: Lab, name: string, queries: readonly string[]): void 
 }
 
 function sessions(
-  fault: Pick<Fault, "name" | "about" | "named">,
+  fault: Pick<Fault, "name" | "about" | "asked" | "named">,
   queries: readonly string[],
 ): Fault {
   return {
@@ -80,6 +80,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "lock-storm",
       about: "an idle transaction holds a row of orders, and six sessions wait for it",
+      asked: {
+        question: "orders hang: updates in the database do not finish",
+        cause: /holds locks that 6 sessions wait for/,
+      },
       named: {
         raw: SESSIONS,
         ask: "run postgres_diagnose",
@@ -95,6 +99,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "slow-query",
       about: "a query without an index reads all orders, over and over",
+      asked: {
+        question: "the database is slow, something runs for ages",
+        cause: /a statement runs for .*orders a JOIN orders b/,
+      },
       named: {
         raw: SESSIONS,
         ask: "run postgres_diagnose",
@@ -109,6 +117,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     {
       name: "connections-used-up",
       about: "idle sessions take every connection that PostgreSQL has",
+      asked: {
+        question: "postgres says too many connections, the shop cannot connect",
+        cause: /no connection left: .*(?:too many clients|slots are reserved)/,
+      },
       named: {
         raw: ["psql $POSTGRES_URL -c 'SELECT 1'"],
         ask: "run postgres_diagnose",
@@ -120,6 +132,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "replication-slot",
     about: "a replication slot without a reader keeps write-ahead log for ever",
+    asked: {
+      question: "the write-ahead log of postgres grows and grows",
+      cause: /replication slot gone_replica has no reader/,
+    },
     parts: ["postgres"],
     named: {
       raw: [
@@ -157,6 +173,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "mysql-lock",
     about: "a transaction in MariaDB holds a row, and another waits for it",
+    asked: {
+      question: "updates of the stock in mysql hang",
+      cause: /holds locks that 1 session waits for/,
+    },
     parts: ["mariadb"],
     async break(lab) {
       lab.run(
@@ -191,6 +211,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "redis-full",
     about: "Redis has used up its memory and refuses writes",
+    asked: {
+      question: "redis refuses writes: OOM command not allowed",
+      cause: /its memory is used up: it refuses writes/,
+    },
     parts: ["redis"],
     async break(lab) {
       redis(lab, "config", "set", "maxmemory-policy", "noeviction");
@@ -209,6 +233,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "redis-slow",
     about: "somebody runs KEYS over many keys in Redis",
+    asked: { question: "redis is slow since this morning", cause: /EVAL holds Redis up/ },
     parts: ["redis"],
     async break(lab) {
       const script =
@@ -228,6 +253,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "queue-without-consumer",
     about: "5 000 orders wait in a queue that nobody reads",
+    asked: {
+      question: "orders pile up in the queue and nobody processes them",
+      cause: /Nobody reads the queue orders: 5000 messages/,
+    },
     parts: ["rabbitmq"],
     async break(lab) {
       const message = {
@@ -256,6 +285,10 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   {
     name: "database-gone",
     about: "PostgreSQL is down, and the shop answers 503",
+    asked: {
+      question: "$SHOP_URL says database unavailable",
+      cause: /PostgreSQL takes no session.*connection refused/,
+    },
     parts: ["postgres", "shop"],
     named: {
       raw: ["psql $POSTGRES_URL -c 'SELECT 1'", "ss -ltnp"],

@@ -62,6 +62,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "wrong-selector",
     about: "the service cart selects pods that are called otherwise",
+    asked: {
+      question: "cart in namespace shop is not reachable",
+      cause: /Service cart selects no pods/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: [
@@ -82,6 +86,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "quota",
     about: "a quota of pods keeps web from growing",
+    asked: {
+      question: "web in namespace shop does not scale up, its pods are missing",
+      cause: /Deployment web gets no more pods: exceeded quota: pods/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: [
@@ -101,6 +109,18 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
         spec: { hard: { pods: "3" } },
       };
       kubectl(lab, ["apply", "-n", "shop", "-f", "-"], quota);
+      // Before it has counted, it keeps nothing away.
+      await lab.until("the quota", async () =>
+        kubectl(lab, [
+          "get",
+          "quota",
+          "pods",
+          "-n",
+          "shop",
+          "-o",
+          "jsonpath={.status.used}",
+        ]).includes("pods"),
+      );
       kubectl(lab, ["scale", "deployment/web", "-n", "shop", "--replicas=4"]);
     },
     async mend(lab) {
@@ -111,6 +131,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "crash-loop",
     about: "web crashes at its start",
+    asked: {
+      question: "the pods of web keep crashing",
+      cause: /Deployment shop\/web: CrashLoopBackOff: Error, exit 1/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: [
@@ -144,6 +168,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "wrong-image",
     about: "a tag of db's image does not exist",
+    asked: {
+      question: "the rollout of db in namespace shop hangs",
+      cause: /Deployment (?:shop\/)?db\b.*db:1\.4\.3-missing/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: [
@@ -175,6 +203,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "node-down",
     about: "the node does not answer",
+    asked: {
+      question: "a node of the cluster looks down",
+      cause: /Node node-1 is not well: NodeNotReady|Node node-1: NotReady/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: [
@@ -195,6 +227,10 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
   {
     name: "cluster-gone",
     about: "the Kubernetes API does not answer",
+    asked: {
+      question: "kubectl does not answer any more",
+      cause: /The Kubernetes API does not answer: .*connection refused/,
+    },
     parts: ["kubernetes"],
     named: {
       raw: ["kubectl -n shop get pods"],

@@ -50,6 +50,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: "disk-full",
     about: "a file system of 16 MB is full",
+    asked: {
+      question: "no space left on device on this machine",
+      cause: /disk on \S+ is full: (?:99|100) % of its space/,
+    },
     parts: [],
     named: {
       raw: MACHINE,
@@ -68,6 +72,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: "cpu-hog",
     about: "a process uses a whole core for nothing",
+    asked: {
+      question: "this machine is slow, its load is high",
+      cause: /^sh\b.* works without end: it uses|Cores used: .*\bsh\b/,
+    },
     parts: [],
     named: {
       raw: MACHINE,
@@ -82,6 +90,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: "container-exits",
     about: "the container cart ends with an error, since its address of the database is missing",
+    asked: {
+      question: "the container cart is down",
+      cause: /Container cart is down: it ended with code 3: FATAL: DATABASE_URL is not set/,
+    },
     parts: ["containers"],
     async break(lab) {
       startContainer(lab, "cart", "echo 'FATAL: DATABASE_URL is not set'; exit 3");
@@ -101,6 +113,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: "exporter-down",
     about: "the node exporter is gone, so Prometheus knows nothing of the machine",
+    asked: {
+      question: "the dashboards of our machines have no data",
+      cause: /Prometheus cannot scrape .*1 target down: node/,
+    },
     parts: ["metrics"],
     named: {
       raw: ["curl -s $PROMETHEUS_URL/api/v1/targets"],
@@ -115,6 +131,10 @@ export const MACHINE_FAULTS: readonly Fault[] = [
   {
     name: "forgotten-silence",
     about: "a silence hides every critical alert until tomorrow",
+    asked: {
+      question: "checkout failed tonight and nobody was paged",
+      cause: /A silence keeps people from being told: it hides \d+ critical alert/,
+    },
     parts: ["metrics"],
     named: {
       raw: [

@@ -49,6 +49,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "upstream-down",
     about: "the app behind nginx is gone: 502 for everybody",
+    asked: {
+      question: "$SHOP_URL answers 502",
+      cause: /answers 502(?:: | and )what is behind/,
+    },
     parts: ["postgres", "shop", "metrics"],
     named: {
       raw: ["curl -sv $SHOP_URL", "tail -n 20 nginx/error.log", "ss -ltnp"],
@@ -64,6 +68,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "latency",
     about: "the app takes three seconds for each request",
+    asked: {
+      question: "the shop is slow: $SHOP_URL takes seconds",
+      cause: /is slow, or does not answer at all|ShopSlow fires/,
+    },
     parts: ["postgres", "shop", "metrics"],
     named: {
       raw: ALERTS,
@@ -76,6 +84,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "bad-deploy",
     about: "version v2 of the app fails four requests in five",
+    asked: {
+      question: "many errors in the shop since the last deploy",
+      cause: /One version fails: .*version v2/,
+    },
     parts: ["postgres", "shop", "metrics"],
     named: {
       raw: ALERTS,
@@ -93,6 +105,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "memory-hog",
     about: "the app holds 400 MB",
+    asked: {
+      question: "the shop takes more and more memory",
+      cause: /ShopMemory fires: The shop uses more than 300 MB/,
+    },
     parts: ["postgres", "shop", "metrics"],
     named: {
       raw: ALERTS,
@@ -105,6 +121,10 @@ export const SHOP_FAULTS: readonly Fault[] = [
   {
     name: "expired-certificate",
     about: "nginx's certificate has ended",
+    asked: {
+      question: "browsers warn about the certificate of $SHOP_TLS_URL",
+      cause: /is refused for its certificate: .*it expired/,
+    },
     parts: ["postgres", "shop"],
     named: {
       raw: [

@@ -31,29 +31,44 @@ export interface Conclusion {
 
 const MAX_STATEMENTS = 5;
 
+/** A skill's rules, and what its checks came to. */
+export interface Looked {
+  readonly rules: Checks["rules"];
+  readonly results: readonly CheckResult[];
+}
+
 /**
- * What the findings mean: rules that hold, in their order, then what is broken by a finding's own word where no rule spoke of its
- * object, by the first check that found it broken. Never more than was found: with nothing found there is no statement.
+ * What the findings of some skills' checks mean, the best fitting skill first: rules that hold, in their order, then what is broken by
+ * a finding's own word where no rule spoke of its object, by the first call that found it broken. Never more than was found: with
+ * nothing found there is no statement. A call may be the result of several checks.
  */
-export function conclude(rules: Checks["rules"], results: readonly CheckResult[]): Conclusion {
-  const spoken = new Set<Finding>();
-  const ruled = rules.flatMap((rule) => {
-    const matched = matchesOf(rule, results);
-    if (matched === undefined) return [];
-    const isNews = matched.some(({ finding }) => !spoken.has(finding));
-    for (const { finding } of matched) spoken.add(finding);
-    return isNews ? [statementOf(rule, matched)] : [];
-  });
-  const told = new Map([...spoken].map(({ object }) => [objectText(object), ""]));
-  for (const { ref, findings } of results)
-    for (const { object, severity } of findings)
-      if (severity === "error" && !told.has(objectText(object))) told.set(objectText(object), ref);
-  const own = results
-    .flatMap(({ ref, findings }) => findings.map((finding) => ({ ref, finding })))
-    .filter(
-      ({ ref, finding }) =>
-        finding.severity === "error" && told.get(objectText(finding.object)) === ref,
-    )
+export function conclude(looked: readonly Looked[]): Conclusion {
+  const spoken = new Set<string>();
+  const ruled = looked.flatMap(({ rules, results }) =>
+    rules.flatMap((rule) => {
+      const matched = matchesOf(rule, results);
+      if (matched === undefined) return [];
+      const keys = matched.map(({ ref, finding }) => keyOf(ref, finding));
+      const isNews = keys.some((key) => !spoken.has(key));
+      for (const key of keys) spoken.add(key);
+      return isNews ? [statementOf(rule, matched)] : [];
+    }),
+  );
+  const calls = [
+    ...new Map(looked.flatMap(({ results }) => results.map((each) => [each.ref, each]))).values(),
+  ];
+  const found = calls.flatMap(({ ref, findings }) => findings.map((finding) => ({ ref, finding })));
+  /** Where an object is told of; nowhere: by a rule. */
+  const told = new Map<string, string>();
+  for (const { ref, finding } of found)
+    if (spoken.has(keyOf(ref, finding))) told.set(objectText(finding.object), "");
+  const broken = found.filter(({ finding }) => finding.severity === "error");
+  for (const { ref, finding } of broken) {
+    const object = objectText(finding.object);
+    told.set(object, told.get(object) ?? ref);
+  }
+  const own = broken
+    .filter(({ ref, finding }) => told.get(objectText(finding.object)) === ref)
     .map(({ ref, finding: { object, cause, fix } }) => ({
       text: `${objectText(object)}: ${cause}`,
       refs: [ref],
@@ -61,9 +76,13 @@ export function conclude(rules: Checks["rules"], results: readonly CheckResult[]
     }));
   return {
     statements: [...ruled, ...own].slice(0, MAX_STATEMENTS),
-    gaps: results.flatMap(({ gaps }) => gaps),
-    failed: results.filter(({ ok }) => !ok).map(({ ref }) => ref),
+    gaps: calls.flatMap(({ gaps }) => gaps),
+    failed: calls.filter(({ ok }) => !ok).map(({ ref }) => ref),
   };
+}
+
+function keyOf(ref: string, { object, cause }: Finding): string {
+  return JSON.stringify([ref, objectText(object), cause]);
 }
 
 interface Match {

@@ -16,7 +16,7 @@ export interface Topic {
   text: string;
 }
 
-/** Of one skill: its alert's name says it, else words of its own, its name, and words that its description shares. */
+/** Of one skill: its alert's name says it, else words of its own, its name (a part of it counts as a part), and words that its description shares. */
 const SCORE = { alert: 100, words: 10, name: 6, description: 1 };
 /** One word of a description is chance, two may be. */
 const FLOOR = 5;
@@ -62,7 +62,7 @@ function scoreOf(
   return (
     (isAlert ? SCORE.alert : 0) +
     SCORE.words * words +
-    SCORE.name * shared(name) +
+    SCORE.name * (shared(name) / wordsIn(name).length) +
     SCORE.description * shared(description)
   );
 }

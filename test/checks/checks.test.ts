@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conclude, type CheckResult } from "../../src/checks/conclude.ts";
 import { type CheckedSkill, matching } from "../../src/checks/match.ts";
+import { planOf } from "../../src/checks/plan.ts";
 import { argumentsOf, type Checks, checksSchema } from "../../src/checks/schema.ts";
 import { subjectOfLabels, subjectOfText } from "../../src/checks/subject.ts";
 import type { Finding } from "../../src/core/finding.ts";
@@ -113,6 +114,29 @@ describe("which checks fit", () => {
   });
 });
 
+test("what several checks ask for is called once, and concluded once", async () => {
+  const checks = await good();
+  const skills = ["http-5xx", "sites"].map((name) => ({ name, description: "", checks }));
+  const plan = planOf(skills, { url: "https://shop" });
+  expect(plan).toEqual([
+    {
+      tool: "http_check",
+      args: { url: "https://shop" },
+      askedBy: [
+        { skill: "http-5xx", check: "page" },
+        { skill: "sites", check: "page" },
+      ],
+    },
+    { tool: "kubernetes_diagnose", args: {}, askedBy: expect.any(Array) },
+  ]);
+  const cause = "exceeded quota: pods";
+  const object = { kind: "Deployment", namespace: "shop", name: "web" };
+  const found: Finding = { object, cause, severity: "error", evidence: "", since: null };
+  const results = [{ check: "pods", ref: "T2", ok: true, findings: [found], gaps: [] }];
+  const { statements } = conclude([checks, checks].map(({ rules }) => ({ rules, results })));
+  expect(statements.map(({ text }) => text)).toEqual(["Its namespace shop has no quota left."]);
+});
+
 describe("what the findings mean", () => {
   const finding = (over: Partial<Finding> & { name?: string; kind?: string }): Finding => ({
     object: { kind: over.kind ?? "Service", namespace: "shop", name: over.name ?? "web" },
@@ -138,7 +162,9 @@ describe("what the findings mean", () => {
 
   test("a rule that holds is said with its evidence, and what it spoke of is not said again", async () => {
     const { rules } = await good();
-    const { statements } = conclude(rules, [result("page", page), result("pods", finding({}))]);
+    const { statements } = conclude([
+      { rules, results: [result("page", page), result("pods", finding({}))] },
+    ]);
     expect(statements).toEqual([
       {
         text: "web has no endpoints, so https://shop fails: 502 in 3 ms",
@@ -151,7 +177,9 @@ describe("what the findings mean", () => {
   test("what no rule speaks of is said by the finding's own word; warnings are not", async () => {
     const { rules } = await good();
     const mild = finding({ severity: "warning", cause: "exceeded quota: cpu" });
-    const { statements } = conclude(rules, [result("page", page), result("pods", mild)]);
+    const { statements } = conclude([
+      { rules, results: [result("page", page), result("pods", mild)] },
+    ]);
     expect(statements).toEqual([
       { text: "URL shop/https://shop: 502", refs: ["T1"], fix: undefined },
     ]);
@@ -162,7 +190,9 @@ describe("what the findings mean", () => {
     const pod = (cause: string) => finding({ kind: "Deployment", name: "api", cause });
     const again = result("other", finding({ cause: "no endpoints" }), pod("0 of 2 ready"));
     const first = result("pods", finding({}), pod("OOMKilled"), pod("Unhealthy"));
-    const { statements } = conclude(rules, [result("page", page), first, { ...again, ref: "T3" }]);
+    const { statements } = conclude([
+      { rules, results: [result("page", page), first, { ...again, ref: "T3" }] },
+    ]);
     expect(statements.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^web has no endpoints/),
       "Deployment shop/api: OOMKilled",
@@ -175,7 +205,7 @@ describe("what the findings mean", () => {
     const gap = { what: "secrets", why: "forbidden", help: "grant view" };
     const failed = { ...result("page"), ok: false };
     const unseen = { ...result("pods"), gaps: [gap] };
-    expect(conclude(rules, [failed, unseen])).toEqual({
+    expect(conclude([{ rules, results: [failed, unseen] }])).toEqual({
       statements: [],
       gaps: [gap],
       failed: ["T1"],

@@ -162,7 +162,7 @@ async function* examineConnections(
 }
 
 /** Nobody asks, and what is said is not kept. */
-const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
+export const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
   keep: async () => ({ id: "", bytes: 0 }),
   artifact: async () => new Uint8Array(),
   asker: {

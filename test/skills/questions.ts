@@ -1,0 +1,258 @@
+/** What people type and what alerts are called, with the skills one of which should look into it. Written without a look at the skills' words. */
+
+export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
+  "postgres-locks": [
+    "checkout requests are stuck waiting on a database lock",
+    "something is blocking writes to the orders table in postgres",
+    "why do our sql queries take forever today?",
+    "deadlock detected in the api logs",
+    "postgres query timeouts all over the place",
+  ],
+  "postgres-connections": [
+    "FATAL: sorry, too many clients already",
+    "remaining connection slots are reserved for non-replication superuser connections",
+    "hikari pool exhausted, cannot get a connection",
+    "who is eating all the postgres connections?",
+  ],
+  "postgres-replication": [
+    "read replica is 10 minutes behind",
+    "pg_wal fills up the volume of the primary",
+    "replication lag on db-2 keeps growing",
+    "inactive replication slot?",
+  ],
+  "mysql-locks": [
+    "Lock wait timeout exceeded; try restarting transaction",
+    "mariadb processlist is full of waiting queries",
+    "mysql is slow",
+  ],
+  "database-down": [
+    "the app says could not connect to server: Connection refused",
+    "is postgres down?",
+    "ECONNREFUSED 10.0.0.5:5432 in the logs of checkout",
+    "redis seems to be down",
+  ],
+  "redis-memory": [
+    "OOM command not allowed when used memory > 'maxmemory'",
+    "redis evicts our sessions",
+    "redis memory usage is at 100%",
+  ],
+  "redis-latency": ["redis commands take seconds", "redis timeouts in the cart service"],
+  "queue-backlog": [
+    "jobs are not being processed",
+    "rabbitmq queue emails has 40k messages",
+    "the backlog of invoices keeps growing",
+    "no consumers on the orders queue",
+  ],
+  "kubernetes-service": [
+    "service checkout has no endpoints",
+    "ingress returns 404 for shop.example.com",
+    "cannot reach the cart service from the web pods",
+  ],
+  "kubernetes-crashes": [
+    "api pods are in CrashLoopBackOff",
+    "worker was OOMKilled again",
+    "checkout pod restarted 12 times",
+    "liveness probe failed for web",
+  ],
+  "kubernetes-images": [
+    "ErrImagePull in staging",
+    "ImagePullBackOff: not found",
+    "cannot pull image registry.example.com/web:2.0",
+  ],
+  "kubernetes-pending": [
+    "pods stay Pending since the deploy",
+    "0/3 nodes are available: insufficient memory",
+    "exceeded quota in namespace batch",
+    "pvc data-0 is not bound",
+  ],
+  "kubernetes-nodes": [
+    "node ip-10-0-3-7 is NotReady",
+    "kubelet stopped posting node status",
+    "pods got evicted from worker-3",
+  ],
+  "kubernetes-api": [
+    "kubectl: The connection to the server was refused",
+    "the kubernetes api is very slow",
+    "etcd leader changed many times",
+  ],
+  "disk-full": [
+    "No space left on device",
+    "/var is full on web-1",
+    "disk usage 97% on db-1",
+    "we are running out of inodes",
+    "the root filesystem went read-only",
+  ],
+  "high-load": [
+    "load average is 40 on build-2",
+    "cpu at 100% on web-3",
+    "the box is crawling, top shows 100 % cpu",
+    "high iowait on the nfs server",
+  ],
+  "memory-pressure": [
+    "the oom killer shot our java process",
+    "memory leak in checkout?",
+    "server is swapping heavily",
+    "ram is at 98%",
+  ],
+  "container-exits": [
+    "docker container api exited with code 1",
+    "compose service web keeps exiting",
+    "container redis is unhealthy",
+  ],
+  "metrics-missing": [
+    "grafana shows no data since noon",
+    "node exporter is down on three hosts",
+    "prometheus cannot scrape the payment service",
+  ],
+  "silenced-alerts": [
+    "why did nobody get paged last night?",
+    "did somebody silence the checkout alert?",
+    "which alerts are muted?",
+  ],
+  "firing-alerts": [
+    "what's going on right now?",
+    "which alerts are firing?",
+    "is anything broken?",
+    "any alerts?",
+  ],
+  "http-5xx": [
+    "https://shop.example.com returns 503",
+    "customers see Bad Gateway",
+    "internal server error on the checkout page",
+    "the website is down",
+    "lots of 5xx since 14:00",
+  ],
+  "slow-responses": [
+    "https://shop.example.com is very slow",
+    "p99 latency of the api doubled",
+    "pages take 10 seconds to load",
+    "response times are bad today",
+  ],
+  "bad-deploy": [
+    "did the last release break checkout?",
+    "errors started right after we deployed v2.3",
+    "should we roll back?",
+  ],
+  certificates: [
+    "certificate has expired",
+    "NET::ERR_CERT_DATE_INVALID on shop.example.com",
+    "x509: certificate signed by unknown authority",
+    "ssl handshake failure with the payment provider",
+  ],
+  "dns-failures": [
+    "getaddrinfo ENOTFOUND db.internal",
+    "shop.example.com does not resolve",
+    "no such host errors from the api",
+    "dns is flaky today",
+  ],
+  "port-unreachable": [
+    "connection timed out to 10.1.2.3:6379",
+    "telnet to mail.example.com port 25 hangs",
+    "is the firewall blocking port 8443?",
+    "no route to host",
+  ],
+  "failed-pipeline": [
+    "why is the build red?",
+    "the deploy pipeline failed again",
+    "github actions job test failed on main",
+  ],
+};
+
+/** Of which none has anything to say. */
+export const OTHER_QUESTIONS: readonly string[] = [
+  "what is the capital of France?",
+  "write a haiku about autumn",
+  "who is on call this weekend?",
+  "thanks, that helped",
+  "can you translate this to German?",
+  "when is the next public holiday?",
+  "good morning",
+  "remind me to call Ana tomorrow",
+  "what does RFC 2616 say about caching?",
+  "how many people are in this channel?",
+  "please summarise this thread",
+  "who wrote the onboarding guide?",
+];
+
+/** Of the rules that most people have: kube-prometheus, node mixin, awesome-prometheus-alerts, Datadog, Sentry. */
+export const ALERTS: Readonly<Record<string, readonly string[]>> = {
+  "kubernetes-crashes": [
+    "KubePodCrashLooping",
+    "KubernetesPodCrashLooping",
+    "KubePodNotReady",
+    "KubeContainerWaiting",
+    "KubernetesContainerOomKiller",
+  ],
+  "kubernetes-pending": ["KubeQuotaExceeded", "KubePersistentVolumeFillingUp", "KubeHpaMaxedOut"],
+  "kubernetes-nodes": [
+    "KubeNodeNotReady",
+    "KubernetesNodeNotReady",
+    "KubeNodeUnreachable",
+    "KubeletDown",
+  ],
+  "kubernetes-api": ["KubeAPIDown", "KubeAPIErrorBudgetBurn", "etcdMembersDown"],
+  "disk-full": [
+    "NodeFilesystemAlmostOutOfSpace",
+    "NodeFilesystemSpaceFillingUp",
+    "HostOutOfDiskSpace",
+    "HostOutOfInodes",
+    "NodeFilesystemAlmostOutOfFiles",
+  ],
+  "high-load": [
+    "HostHighCpuLoad",
+    "NodeSystemSaturation",
+    "NodeCPUHighUsage",
+    "CPUThrottlingHigh",
+    "NodeDiskIOSaturation",
+  ],
+  "memory-pressure": ["HostOutOfMemory", "NodeMemoryHighUtilization", "HostOomKillDetected"],
+  "metrics-missing": [
+    "TargetDown",
+    "PrometheusTargetMissing",
+    "PrometheusJobMissing",
+    "InstanceDown",
+  ],
+  certificates: [
+    "BlackboxSslCertificateWillExpireSoon",
+    "SSLCertExpiringSoon",
+    "TLSCertificateExpired",
+    "CertManagerCertExpirySoon",
+  ],
+  "postgres-connections": ["PostgresqlTooManyConnections", "PostgresTooManyConnections"],
+  "postgres-replication": [
+    "PostgresqlReplicationLag",
+    "PostgresReplicationLag",
+    "PostgresqlUnusedReplicationSlot",
+  ],
+  "postgres-locks": [
+    "PostgresqlDeadLocks",
+    "PostgresqlTooManyLocksAcquired",
+    "PostgresqlSlowQueries",
+  ],
+  "database-down": ["PostgresqlDown", "MysqlDown", "RedisDown", "RabbitmqNodeDown"],
+  "mysql-locks": ["MysqlSlowQueries", "MysqlSlaveReplicationLag", "MysqlInnodbLogWaits"],
+  "redis-memory": ["RedisOutOfConfiguredMaxmemory", "RedisOutOfSystemMemory"],
+  "queue-backlog": [
+    "RabbitmqTooManyReadyMessages",
+    "RabbitmqNoQueueConsumer",
+    "RabbitmqUnackedMessages",
+    "RabbitmqMemoryHigh",
+  ],
+  "http-5xx": [
+    "BlackboxProbeHttpFailure",
+    "NginxHighHttp5xxErrorRate",
+    "TraefikHighHttp5xxErrorRateService",
+    "WebDown",
+  ],
+  "slow-responses": [
+    "HighRequestLatency",
+    "NginxLatencyHigh",
+    "BlackboxSlowProbe",
+    "KubeAPILatencyHigh",
+    "ShopSlow",
+  ],
+  "bad-deploy": ["HighErrorRate", "ShopErrors", "CheckoutErrorBudgetBurn"],
+  "container-exits": ["ContainerKilled", "ContainerAbsent"],
+  "dns-failures": ["CoreDNSDown", "CoreDNSErrorsHigh"],
+  "port-unreachable": ["BlackboxProbeFailed"],
+};
