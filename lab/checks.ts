@@ -43,8 +43,10 @@ async function lookInto(question: string): Promise<Looked> {
           const read = tool === undefined ? undefined : readArguments(tool, typed);
           if (read?.ok !== true) return [];
           const signal = AbortSignal.timeout(CALL_MS);
-          const { args } = await dispatcher.prepare(name, read.args, signal);
-          const { outcome, findings, gaps } = await dispatcher.run(name, args, {
+          const prepared = await dispatcher.prepare(name, read.args, signal).catch(() => undefined);
+          // Such as a look at a machine that is not this one.
+          if (prepared === undefined) return [];
+          const { outcome, findings, gaps } = await dispatcher.run(name, prepared.args, {
             ...NOBODY,
             startedAt: Date.now(),
             signal,

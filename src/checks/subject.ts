@@ -47,9 +47,16 @@ const LABELS: Readonly<Record<SubjectName, readonly string[]>> = {
 export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subject {
   const said = new Map(Object.entries(labels).map(([name, value]) => [name.toLowerCase(), value]));
   const subject = subjectOf((name) => LABELS[name].map((label) => said.get(label)).find(Boolean));
-  // Probes call what they look at an instance.
+  // Probes call what they look at an instance, exporters their machine with their own port.
   const { url = Object.values(labels).find((value) => /^https?:\/\//.test(value)) } = subject;
-  return url === undefined ? subject : { ...subject, url };
+  const { host = hostIn(subject.instance ?? "") } = subject;
+  return { ...subject, ...(url !== undefined && { url }), ...(host !== undefined && { host }) };
+}
+
+/** `db-1` for `db-1:9100`; undefined for this machine's own address, and for what is no host. */
+function hostIn(instance: string): string | undefined {
+  const host = /^([\w-]+(?:\.[\w-]+)*)(?::\d+)?$/.exec(instance)?.[1];
+  return host === undefined || /^(?:localhost|127\.[\d.]+)$/.test(host) ? undefined : host;
 }
 
 /** Words after a name that are no value of it: "the service is down", "pods keep restarting". */
@@ -59,15 +66,37 @@ const NO_VALUE = new Set(
   ),
 );
 
+/** What looks like a domain's name and is none. */
+const FILE =
+  /\.(?:conf|csv|gz|html|ini|java|jpe?g|js|json|log|md|pid|png|py|service|sh|sock|sql|ts|txt|ya?ml|zip)$/i;
+
+/** "at p99", "on k8s" */
+const NO_HOST = /^(?:[a-z]\d+|k8s|ipv[46]|x509)$/i;
+
+/** `10.0.0.5:5432`, `on web-1`, `db.internal`: with a digit or a dot, so that "on staging" names no machine. */
+function placeIn(text: string): { host?: string | undefined; port?: string | undefined } {
+  const [, at, port] =
+    /(?<![\w.:/-])((?=[\w-]*[.\d-])[\w-]+(?:\.[\w-]+)*):(\d{3,5})(?![\w.])/.exec(text) ?? [];
+  if (at !== undefined && /[a-z]|\d\.\d/i.test(at)) return { host: hostIn(at) ?? at, port };
+  const [, machine] =
+    /\b(?:on|at|of|from|to)\s+([a-z][a-z-]*\d[\w-]*(?:\.[\w-]+)*)(?![\w/:])/i.exec(text) ?? [];
+  const domain = text
+    .match(/(?<![\w@/.-])(?:[a-z][\w-]*\.)+[a-z]{2,}(?![\w/(-])/gi)
+    ?.find((each) => !FILE.test(each));
+  return { host: domain ?? (NO_HOST.test(machine ?? "") ? undefined : machine) };
+}
+
 /** `namespace shop`, `service=checkout`, addresses. */
 export function subjectOfText(text: string): Subject {
   const [{ address } = {}] = addressesIn(text);
   const rest = address === undefined ? text : text.replace(address, " ");
+  const place = placeIn(rest);
   return subjectOf((name) => {
     if (name === "url") return address;
     const word = new RegExp(`\\b${name}(?:s|\\b)[\\s=:]+["'\`]?([a-z0-9][\\w./-]*)`, "i");
     const value = word.exec(rest)?.[1]?.replace(/[./-]+$/, "");
-    return value === undefined || NO_VALUE.has(value.toLowerCase()) ? undefined : value;
+    if (value !== undefined && !NO_VALUE.has(value.toLowerCase())) return value;
+    return name === "host" || name === "port" ? place[name] : undefined;
   });
 }
 

@@ -58,6 +58,8 @@ describe("what it is about", () => {
       subjectOfLabels({ kube_namespace: "shop", app: "checkout", Hostname: "web-1", x: "y" }),
     ).toEqual({ namespace: "shop", service: "checkout", host: "web-1" });
     expect(subjectOfLabels({ service: "a", app: "b" })).toEqual({ service: "a" });
+    expect(subjectOfLabels({ instance: "db-1:9100" }).host).toBe("db-1");
+    expect(subjectOfLabels({ instance: "localhost:9100" }).host).toBeUndefined();
     const probed = { instance: "https://shop.example.com/", job: "web" };
     expect(subjectOfLabels(probed)).toEqual({ ...probed, url: probed.instance });
   });
@@ -71,6 +73,14 @@ describe("what it is about", () => {
       service: "checkout",
       pod: "web-7f9-x",
     });
+    for (const [said, subject] of Object.entries({
+      "ECONNREFUSED 10.0.0.5:5432 since 14:00": { host: "10.0.0.5", port: "5432" },
+      "cpu at 100% on web-3": { host: "web-3" },
+      "getaddrinfo ENOTFOUND db.internal": { host: "db.internal" },
+      "slow at p99, errors on staging since we deployed v2.3, see app.log and postgres:15": {},
+      "mail ana@example.com, e.g. about image web:200": {},
+    }))
+      expect(subjectOfText(said), said).toEqual(subject);
     expect(subjectOfText("the service is down and the queue has no consumer")).toEqual({});
   });
 });

@@ -42,6 +42,7 @@ async function everyTool() {
       GITLAB_TOKEN: token,
       GITLAB_PROJECTS: "shop/web",
       PAGERDUTY_TOKEN: token,
+      SSH_HOSTS: "web-1",
     },
     { cwd: folder },
   );
