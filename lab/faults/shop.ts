@@ -86,7 +86,7 @@ export const SHOP_FAULTS: readonly Fault[] = [
     about: "version v2 of the app fails four requests in five",
     asked: {
       question: "many errors in the shop since the last deploy",
-      cause: /One version fails: .*version v2/,
+      cause: /^ShopErrors fires: .*version v2|^Errors are told by version: .*version v2/,
     },
     parts: ["postgres", "shop", "metrics"],
     named: {

@@ -19,6 +19,8 @@ export const SUBJECTS = [
   "cluster",
   "environment",
   "path",
+  /** When it began, as ISO 8601 or `14:05`: an alert's own time. */
+  "time",
 ] as const;
 
 type SubjectName = (typeof SUBJECTS)[number];
@@ -42,6 +44,7 @@ const LABELS: Readonly<Record<SubjectName, readonly string[]>> = {
   cluster: ["cluster", "cluster_name", "kube_cluster_name"],
   environment: ["environment", "env"],
   path: ["path", "mountpoint"],
+  time: [],
 };
 
 export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subject {
@@ -93,6 +96,7 @@ export function subjectOfText(text: string): Subject {
   const place = placeIn(rest);
   return subjectOf((name) => {
     if (name === "url") return address;
+    if (name === "time") return /\bsince\s+(\d{1,2}:\d\d)\b/i.exec(rest)?.[1];
     const word = new RegExp(`\\b${name}(?:s|\\b)[\\s=:]+["'\`]?([a-z0-9][\\w./-]*)`, "i");
     const value = word.exec(rest)?.[1]?.replace(/[./-]+$/, "");
     if (value !== undefined && !NO_VALUE.has(value.toLowerCase())) return value;

@@ -74,7 +74,7 @@ describe("what it is about", () => {
       pod: "web-7f9-x",
     });
     for (const [said, subject] of Object.entries({
-      "ECONNREFUSED 10.0.0.5:5432 since 14:00": { host: "10.0.0.5", port: "5432" },
+      "ECONNREFUSED 10.0.0.5:5432 since 14:00": { host: "10.0.0.5", port: "5432", time: "14:00" },
       "cpu at 100% on web-3": { host: "web-3" },
       "getaddrinfo ENOTFOUND db.internal": { host: "db.internal" },
       "slow at p99, errors on staging since we deployed v2.3, see app.log and postgres:15": {},

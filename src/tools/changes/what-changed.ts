@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { BotError, messageOf } from "../../core/errors.ts";
-import type { Gap } from "../../core/finding.ts";
-import { formatUtc, type Here } from "../../core/instant.ts";
+import type { Finding, Gap } from "../../core/finding.ts";
+import { formatElapsed, formatUtc, type Here } from "../../core/instant.ts";
 import { nearest } from "../../core/nearest.ts";
 import { readPast } from "../../core/past.ts";
 import { counted, inQuotes } from "../../core/text.ts";
@@ -66,7 +66,10 @@ export function createWhatChanged(sources: readonly ChangeSource[], limitMs = SO
       );
       const changes = seen.flatMap((each) => each.changes);
       const gaps = seen.flatMap((each) => each.gaps);
-      return { text: reportOf(changes, { broke, window, service }, ctx), gaps };
+      const told = suspectsOf(changes, broke.at, service)
+        .filter(({ isLive }) => isLive)
+        .map((change) => findingOf(change, broke.at));
+      return { text: reportOf(changes, { broke, window, service }, ctx), told, gaps };
     },
   });
 }
@@ -133,12 +136,13 @@ function reportOf(
   const line = (change: Change) => clip(changeLine(change, broke.at), 400, encoder);
   const head = `${counted(changes.length, "change")} ${span}${when}.`;
   if (changes.length === 0) return head;
-  const isOf = (change: Change) => service === undefined || concerns(change, service);
-  const suspects = suspectsOf(changes, broke.at, isOf);
+  const suspects = suspectsOf(changes, broke.at, service);
   const ordered = aroundMoment(changes, broke.at).filter((change) => !suspects.includes(change));
   const shown = ordered.slice(0, MAX_ROWS);
   const unnamed =
-    service !== undefined && !changes.some(isOf) ? [unnamedText(service, changes)] : [];
+    service !== undefined && !changes.some((change) => isOf(change, service))
+      ? [unnamedText(service, changes)]
+      : [];
   return [
     head,
     ...unnamed,
@@ -154,16 +158,32 @@ function reportOf(
 function suspectsOf(
   changes: readonly Change[],
   moment: number,
-  isOf: (change: Change) => boolean,
+  service: string | undefined,
 ): Change[] {
   const weight = (change: Change) => {
     const near = 2 ** (-Math.max(0, moment - change.at) / HALF_MS);
-    return near * (change.isLive ? 2 : 1) * (isOf(change) ? 4 : 1);
+    return near * (change.isLive ? 2 : 1) * (isOf(change, service) ? 4 : 1);
   };
   return changes
     .filter(({ at }) => at <= moment + CLOCK_MS)
     .toSorted((a, b) => weight(b) - weight(a))
     .slice(0, MAX_SUSPECTS);
+}
+
+function isOf(change: Change, service: string | undefined): boolean {
+  return service === undefined || concerns(change, service);
+}
+
+/** A change is nothing broken; what it is near to may be. */
+function findingOf({ at, where, text }: Change, moment: number): Finding {
+  const distance = formatElapsed(Math.abs(moment - at));
+  return {
+    object: { kind: "Change", namespace: "", name: where },
+    cause: text,
+    severity: "info",
+    evidence: `${distance} ${at <= moment ? "before" : "after"} it broke`,
+    since: new Date(at).toISOString(),
+  };
 }
 
 /** By the names that it is about: `shop` is meant by `shop`, `shop-web` and `prod/deployment/shop`. */
