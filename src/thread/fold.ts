@@ -1,6 +1,7 @@
 import { addUsage, totalTokens } from "../core/block.ts";
 import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
+import { applyAlertState } from "./fold-alerts.ts";
 import { noteInRoom } from "./addressed.ts";
 import { noteInDigest } from "./digest.ts";
 import {
@@ -40,7 +41,7 @@ import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
 
 /** Raised with each change of what entries come to, here or in a transcript: what was folded before is not taken up again. */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 /**
  * Folds entries into a thread, in place and in constant time each, and returns it. The same entries always give the same
@@ -149,11 +150,11 @@ const APPLIED: Applied = {
   grant_revoked: applyRevoked,
   settled: applySettled,
   incident_state: applyIncidentState,
+  alert_state: applyAlertState,
   // In journals that are no threads.
   alert: undefined,
   alert_thread: undefined,
   alert_told: undefined,
-  alert_state: undefined,
   incident: undefined,
   tenant: undefined,
   tool_form: undefined,

@@ -182,6 +182,16 @@ export interface ShownIncident {
   readonly shown: Map<string, { ref: string | undefined; seq: number }>;
 }
 
+/** A group of alerts that the thread is told of, and which message shows it where. */
+export interface ShownAlerts {
+  /** How it stands. */
+  state: Entry<"alert_state">;
+  /** The entry that told of it first. */
+  readonly openedAt: number;
+  /** Per view its message, and the newest state that it shows; without a message, what is the past there. */
+  readonly shown: Map<string, { ref: string | undefined; seq: number }>;
+}
+
 export interface QuestionEnd {
   outcome: "answered" | "expired" | "cancelled";
   text: string;
@@ -257,6 +267,8 @@ export class Thread {
   readonly liveNotices = new Map<string, LiveNotice>();
   /** By their ids. */
   readonly incidents = new Map<string, ShownIncident>();
+  /** By the journals that know the groups, and their names there. */
+  readonly alerts = new Map<string, ShownAlerts>();
   /** The newest questions that no longer wait, by their calls. */
   readonly answered = new Map<string, QuestionEnd>();
   /** How the people who wrote or pressed here are called, by account. */

@@ -74,6 +74,11 @@ const CASES = (pid: number): Case[] => [
   ["freeze", { what: "prod", until: "2h" }, ["what", "staging"], { what: "staging" }],
   ["unfreeze", { what: "prod" }, ["what", "staging"], { what: "staging" }],
   ["incident_stats", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
+  ["handoff", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
+  ["remember", { text: "web-2 drains" }, ["text", "web-3 drains"], { text: "web-3 drains" }],
+  ["forget", { id: "m-k3qa7xw2ab" }, ["id", "m-k3qa7xw2ac"], { id: "m-k3qa7xw2ac" }],
+  ["notes", { text: "web" }, ["limit", "3"], { limit: 3 }],
+  ["recall", { text: "web" }, ["text", "disk"], { text: "disk" }],
 ];
 
 /** Questions never get a card, others have no argument but the machine; tools for skills are there only with skills. */

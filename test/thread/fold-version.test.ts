@@ -30,7 +30,7 @@ test("what entries come to is what FOLD_VERSION says", () => {
   }
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
-    version: 2,
-    digest: "pyYhO-ysldqkqTA1pko_5294cFbGB3reYvidj0T2cdk",
+    version: 3,
+    digest: "i9s6VKJPGXYYr5bCCSC0LG3yIZLzVGFY4MsRVUruuJ8",
   });
 });
