@@ -240,7 +240,7 @@ describe("a private place", () => {
 });
 
 describe("as calls", () => {
-  test("the three that write change only our own records: nobody is asked, unless a rule or a default says so", async () => {
+  test("those that write change only our own records: nobody is asked, unless a rule or a default says so", async () => {
     const { tools } = await createStage();
     const writers = tools.filter(({ own }) => own === true);
     expect(writers.map(({ name, effect }) => `${name} ${effect}`)).toEqual([
@@ -248,6 +248,8 @@ describe("as calls", () => {
       "incident_update write",
       "incident_resolve write",
       "unmirror write",
+      "remember write",
+      "forget write",
     ]);
     const call = {
       tool: "incident_open",
