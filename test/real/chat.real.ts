@@ -165,6 +165,8 @@ test.each([
     await platform.write(key, "ana", `incident resolve ${incident} cause='nginx was stopped'`);
     await expect.poll(shown(key)).toMatch(/resolved/);
     await platform.write(key, "ana", "what happened last week?");
+    await expect.poll(shown(key)).toContain("Last week (Mon ");
+    await platform.write(key, "ana", "which incidents did we have these days?");
     await expect.poll(shown(key)).toContain("one incident, the shop's outage");
     await platform.write(key, "bob", "incidents last 7 days");
     await expect.poll(shown(key)).toMatch(/1 incident.* opened.*1 resolved.*MTTR/);
