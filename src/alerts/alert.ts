@@ -41,7 +41,7 @@ export interface AlertSource {
 const MAX_LABEL = 300;
 const MAX_TEXT = 2_000;
 const MAX_LABELS = 64;
-const MAX_ALERTS = 1_000;
+const MAX_ALERTS = 10_000;
 const MAX_LINKS = 5;
 
 /** An alert as far as its system told it. */

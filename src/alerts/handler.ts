@@ -9,7 +9,7 @@ import { openingOf, stateOf } from "./shown.ts";
 import { AlertsState, foldAlerts, type Owed, owedBy } from "./state.ts";
 
 /** The transport of the journals that decide which thread an alert belongs to. */
-const ALERTS = "alerts";
+export const ALERTS = "alerts";
 
 export function alertsKey(channel: string): JournalKey {
   return `${ALERTS}:${channel}`;

@@ -14,6 +14,17 @@ const variable = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable");
 
+/** The systems that need no mapping. */
+const READ_BY_US = [
+  "alertmanager",
+  "grafana",
+  "pagerduty",
+  "opsgenie",
+  "datadog",
+  "sns",
+  "sentry",
+] as const;
+
 const MINUTE_MS = 60_000;
 
 const route = z
@@ -30,7 +41,13 @@ const route = z
     rule: { groupBy, windowMs: Math.round(windowMinutes * MINUTE_MS) },
   }));
 
-const sources = z.strictObject({
+/** What a system without a reader of ours is read by. */
+const mapped = z.strictObject({ mapping: z.string().trim().min(1).max(20_000) });
+
+/** A system's name in `/alerts/<name>`. */
+const SOURCE_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+const signing = z.strictObject({
   pagerduty: z.strictObject({ secret: variable }).optional(),
   sentry: z.strictObject({ secret: variable }).optional(),
   sns: z
@@ -43,6 +60,16 @@ const sources = z.strictObject({
         .max(100),
     })
     .optional(),
+});
+
+const sources = signing.catchall(mapped).superRefine((all, { addIssue }) => {
+  for (const name of Object.keys(all)) {
+    const isRead = (READ_BY_US as readonly string[]).includes(name);
+    const why = isRead ? "is read without a mapping" : undefined;
+    const form = SOURCE_NAME.test(name) ? undefined : "expected small letters, digits and hyphens";
+    const message = name in signing.shape ? undefined : (why ?? form);
+    if (message !== undefined) addIssue({ code: "custom", message, path: [name] });
+  }
 });
 
 /** Alerts that monitoring systems send, and which thread they get. */
@@ -65,7 +92,7 @@ export const alertsPart = defineSettings({
     sources: fromYaml(
       "alerts.sources",
       sources.prefault({}),
-      "How monitoring systems show that a request is theirs, where it is not the token. See [alerts](alerts.md).",
+      "How monitoring systems show that a request is theirs, where it is not the token, and the JSONata `mapping` of each system that has no reader of its own. See [alerts](alerts.md).",
     ),
   }),
   variables: ({ sources: { pagerduty, sentry } }) =>

@@ -9,19 +9,28 @@ import { tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { postDurably } from "../journal/durable.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { AlertSource, Notification } from "./alert.ts";
+import type { Alert, Notification } from "./alert.ts";
 import { alertsKey } from "./handler.ts";
 import { type AlertRoute, routed } from "./routes.ts";
 import { alertFields } from "./shown.ts";
 
 /** Requests of monitoring systems, each answered with 202 once it is kept. `docs/alerts.md` lists what each status means. */
 
+/** A system that sends alerts; ours read at once, a mapping takes a moment. */
+export interface SentBy {
+  readonly name: string;
+  /** @throws z.ZodError or BotError INPUT_INVALID for what is no request of this system's */
+  read(body: unknown): Notification | Promise<Notification>;
+}
+
 interface WebhookParts {
-  sources: readonly AlertSource[];
+  sources: readonly SentBy[];
   /** What a request carries that its source did not sign; undefined: each must be signed. */
   token: string | undefined;
-  /** Whether the source itself signed it. Undefined: it signs nothing. */
-  isSigned(source: string, request: HttpRequest): Promise<boolean | undefined>;
+  /** Of the systems that sign what they send: whether this one did. @throws BotError while that cannot be known */
+  signed: ReadonlyMap<string, (request: HttpRequest) => Promise<boolean>>;
+  /** What a request asks for besides, such as that its subscription be confirmed. @throws BotError when it cannot be done now */
+  settle?(source: string, request: HttpRequest): Promise<void>;
   routes: readonly AlertRoute[];
   journal: Pick<Journal, "post" | "flush">;
   wake(key: JournalKey): void;
@@ -34,14 +43,30 @@ interface WebhookParts {
 const AGAIN_MS = 5 * 60_000;
 /** As many requests are worked on at once; who sends more is asked to wait. */
 const MAX_AT_ONCE = 64;
+/** Of a request by the token; of others the server's own, as anybody may send them. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** In one entry. */
+const MAX_ALERTS = 250;
 const WAIT: HttpReply = { status: 503, headers: { "retry-after": "5" }, text: "Try again soon.\n" };
 
+const UNKNOWN: HttpReply = {
+  status: 401,
+  headers: { "www-authenticate": "Bearer" },
+  text: "The bearer token or the signature is missing or wrong.\n",
+};
+
+/** One for each source that can show that a request is its own. */
 export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
-  const { log } = parts;
+  const { log, token, signed } = parts;
   let underway = 0;
-  return parts.sources.map((source) => ({
+  const served = parts.sources.filter(({ name }) => token !== undefined || signed.has(name));
+  return served.map((source) => ({
     method: "POST",
     path: `/alerts/${source.name}`,
+    ...(!signed.has(source.name) && {
+      maxBytes: MAX_BYTES,
+      refuse: (headers: HttpRequest["headers"]) => (hasToken(token, headers) ? undefined : UNKNOWN),
+    }),
     async handle(request) {
       if (underway >= MAX_AT_ONCE) return WAIT;
       underway += 1;
@@ -55,46 +80,47 @@ export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
   }));
 }
 
-async function take(
-  parts: WebhookParts,
-  source: AlertSource,
-  request: HttpRequest,
-): Promise<HttpReply> {
-  if (!(await isAllowed(parts, source.name, request))) {
-    const text = "The bearer token or the signature is missing or wrong.\n";
-    return { status: 401, headers: { "www-authenticate": "Bearer" }, text };
-  }
-  const read = readRequest(source, request.body);
-  if (typeof read === "string") {
-    parts.log.warn({ source: source.name }, `A request of alerts could not be read: ${read}`);
-    return { status: 400, text: `${read}\n` };
-  }
+async function take(parts: WebhookParts, source: SentBy, request: HttpRequest): Promise<HttpReply> {
+  const { name } = source;
   try {
-    return await keep(parts, source.name, read, request.body);
+    if (!(await isAllowed(parts, name, request))) return UNKNOWN;
+    const read = await readRequest(source, request.body);
+    if (typeof read === "string") {
+      parts.log.warn({ source: name }, `A request of alerts could not be read: ${read}`);
+      return { status: 400, text: `${read}\n` };
+    }
+    await parts.settle?.(name, request);
+    return await keep(parts, name, read, request.body);
   } catch (error) {
-    if (!isBotError(error, "STORE_UNAVAILABLE", "STORE_FULL")) throw error;
-    parts.log.warn({ source: source.name }, `Alerts could not be kept: ${messageOf(error)}`);
+    if (!isBotError(error)) throw error;
+    parts.log.warn({ source: name }, `Alerts could not be taken: ${messageOf(error)}`);
     return WAIT;
   }
 }
 
+/** @throws BotError while it cannot be known */
 async function isAllowed(
-  { token, isSigned }: WebhookParts,
+  { token, signed }: WebhookParts,
   source: string,
   request: HttpRequest,
 ): Promise<boolean> {
-  const given = String(request.headers["authorization"] ?? "");
-  if (token !== undefined && isSame(given, `Bearer ${token}`)) return true;
-  return (await isSigned(source, request)) === true;
+  if (hasToken(token, request.headers)) return true;
+  return (await signed.get(source)?.(request)) === true;
+}
+
+function hasToken(token: string | undefined, headers: HttpRequest["headers"]): boolean {
+  const given = String(headers["authorization"] ?? "");
+  return token !== undefined && isSame(given, `Bearer ${token}`);
 }
 
 /** What it says, or why it says nothing. */
-function readRequest(source: AlertSource, body: string): Notification | string {
+async function readRequest(source: SentBy, body: string): Promise<Notification | string> {
   const said = tryJson(body);
   if (said === undefined) return "The body is not JSON.";
   try {
-    return source.read(said);
+    return await source.read(said);
   } catch (error) {
+    if (isBotError(error, "INPUT_INVALID")) return error.message;
     if (!(error instanceof z.ZodError)) throw error;
     const [issue] = error.issues;
     const what = issue && mistakeText(pathText(issue.path) || "the body", issueText(issue, false));
@@ -115,7 +141,10 @@ async function keep(
   await Promise.all(
     byChannel.map(async ([channel, parts = []]) => {
       const key = alertsKey(channel);
-      for (const [index, { route, alerts: its }] of parts.entries()) {
+      const chunks = parts.flatMap(({ route, alerts: its }) =>
+        chunked(its).map((some) => ({ route, alerts: some })),
+      );
+      for (const [index, { route, alerts: its }] of chunks.entries()) {
         const draft: Draft<"alert"> = {
           id: `alert:${source}:${name}:${index}`,
           kind: "alert",
@@ -138,6 +167,13 @@ async function keep(
     );
   const kept = alerts.length - stray.length;
   return { status: 202, json: { kept, unrouted: stray.length } };
+}
+
+function chunked(alerts: readonly Alert[]): Alert[][] {
+  const count = Math.ceil(alerts.length / MAX_ALERTS);
+  return Array.from({ length: count }, (_, i) =>
+    alerts.slice(i * MAX_ALERTS, (i + 1) * MAX_ALERTS),
+  );
 }
 
 /** Takes as long for any text. */

@@ -11,6 +11,7 @@ import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
 import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
+import type { HttpRoute } from "../core/http-route.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { startCatalog } from "../incidents/catalog-thread.ts";
 import type { Incident, Ledger } from "../incidents/incident.ts";
@@ -47,6 +48,8 @@ import { createOps, tellChannel } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
+import { ALERTS } from "../alerts/handler.ts";
+import { createAlertIntake, createAlertThreads, isChat } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
@@ -88,6 +91,8 @@ export interface Bot {
   encode(text: string): string;
   journal: Journal;
   tools: readonly Tool[];
+  /** Where monitoring systems send alerts. @throws BotError CONFIG_INVALID */
+  alertRoutes(): Promise<HttpRoute[]>;
   /**
    * What the rules say of a typed command by this full member in this channel; undefined where it is no call of a tool. Only a
    * forecast: what counts is said again when the call is made.
@@ -129,6 +134,21 @@ function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): v
   if (key !== undefined)
     log.error({ err: error, key }, "work on a thread failed; it is tried again");
   else log.error({ err: error }, "wake-ups have trouble; what is due is looked for every second");
+}
+
+/** Has the journals of these adapters worked on, and those of alerts where there are channels for them. */
+function takeIn(
+  served: readonly Adapter[],
+  { adapters, encode, wake }: Pick<Lending, "encode" | "wake"> & { adapters: Map<string, Adapter> },
+  threads: ThreadParts,
+  handlers: Map<string, KeyHandler>,
+): void {
+  for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
+    adapters.set(adapter.transport, adapter);
+    handlers.set(adapter.transport, createThreadHandler(threads, adapter));
+  }
+  const alerts = createAlertThreads({ adapters, encode, wake });
+  if (served.some(isChat)) handlers.set(ALERTS, alerts);
 }
 
 interface Lending {
@@ -301,7 +321,7 @@ export async function assemble(
     onError: (error, key) => logTrouble(log, error, key),
     intake,
   });
-  const [host, exec, placeOf] = [config.host, createExec({ encoder }), placeIn(adapters, journal)];
+  const [{ host }, exec, placeOf] = [config, createExec({ encoder }), placeIn(adapters, journal)];
   const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder });
   const threads: ThreadParts = {
     journal,
@@ -345,12 +365,10 @@ export async function assemble(
     encode,
     journal,
     tools,
+    alertRoutes: async () => createAlertIntake({ ...held, log }),
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
-      for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
-        adapters.set(adapter.transport, adapter);
-        handlers.set(adapter.transport, createThreadHandler(threads, adapter));
-      }
+      takeIn(served, held, threads, handlers);
       started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
       started.push(startWatchdog({ log, atWork: () => worker.atWork(), afterMs: START_MS }));
     },

@@ -112,7 +112,7 @@ async function serve(
   let body = "";
   try {
     // Anybody may GET: a body that such a request sends all the same is not kept.
-    if (route.method !== "GET") body = await readBody(request);
+    if (route.method !== "GET") body = await readBody(request, route.maxBytes);
   } catch (error) {
     const { status, message } = error instanceof TooLong ? error : CUT_OFF;
     route.onCut?.(message);
@@ -133,10 +133,10 @@ class TooLong extends Error {
 const CUT_OFF = { status: 400, message: "it was cut off" };
 
 /** @throws TooLong, else what the connection's end throws */
-async function readBody(request: IncomingMessage): Promise<string> {
-  const tooLong = new TooLong(`it is longer than ${MAX_BODY_BYTES} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLong;
-  const { bytes, isWhole, error } = await readCapped(request, MAX_BODY_BYTES);
+async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<string> {
+  const tooLong = new TooLong(`it is longer than ${maxBytes} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLong;
+  const { bytes, isWhole, error } = await readCapped(request, maxBytes);
   if (error !== undefined) throw error;
   if (!isWhole) throw tooLong;
   return bytes.toString();

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { alertsPart } from "../alerts/settings.ts";
 import { PLATFORMS } from "../adapters/platforms.ts";
 import {
   type Setting,
@@ -22,6 +23,7 @@ export const PARTS: readonly SettingsPart[] = [
   ...PLATFORMS,
   policyPart,
   ...INTEGRATIONS,
+  alertsPart,
   mcpServerPart,
   processPart,
 ];

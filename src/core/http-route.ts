@@ -22,6 +22,8 @@ export interface HttpRoute {
   path: string;
   /** True: only this machine may ask; connections that do not come over loopback get 403. */
   isLocal?: boolean;
+  /** Of a request's body. Default: 1 MiB. */
+  maxBytes?: number;
   /** The reply that refuses the request by its headers alone: its body is then not read. Undefined: it is read. */
   refuse?(headers: HttpRequest["headers"]): HttpReply | undefined;
   /** Answers for its own failures; what it throws is a 500. */

@@ -27,8 +27,7 @@ async function stage(isAway = () => false) {
   const routes = createAlertRoutes({
     sources: [alertmanager, pagerduty],
     token: TOKEN,
-    isSigned: async (source, request) =>
-      source === "pagerduty" ? isPagerDutys(request, "secret") : undefined,
+    signed: new Map([["pagerduty", async (request) => isPagerDutys(request, "secret")]]),
     routes: ROUTES,
     journal: {
       post: async (key, draft) => {

@@ -1,0 +1,85 @@
+import type jsonata from "jsonata";
+import * as z from "zod";
+import { BotError, messageOf } from "../core/errors.ts";
+import { alertOf, isoTime, maybe, type Notification, notificationOf } from "./alert.ts";
+
+/** Systems that have no reader of ours: the configuration says in JSONata what their requests say. */
+
+/** An answer for one request must not hold up the others. */
+const LIMITS = { timeout: 250, stack: 100, sequence: 100_000 };
+const MAX_TEXT = 300;
+
+const text = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]);
+
+/** ISO 8601, or ms or s since 1970. */
+const time = z.union([
+  z
+    .number()
+    .positive()
+    .transform((at) => (at < 1e11 ? at * 1_000 : at)),
+  isoTime,
+]);
+
+const mapped = z.object({
+  name: z.string().min(1),
+  status: z.enum(["firing", "acknowledged", "resolved"]).default("firing"),
+  fingerprint: text.optional(),
+  labels: z.record(z.string(), z.union([text, z.null().transform(() => undefined)])).default({}),
+  summary: maybe,
+  description: maybe,
+  startsAt: time.optional(),
+  endsAt: time.optional(),
+  links: z.record(z.string(), maybe).default({}),
+});
+
+/** One mapping makes one alert or a list of them. */
+const all = z.union([z.array(mapped), mapped.transform((one) => [one])]);
+
+export interface MappedSource {
+  readonly name: string;
+  /** @throws BotError INPUT_INVALID for what the mapping makes no alerts of */
+  read(body: unknown): Promise<Notification>;
+}
+
+/** @throws BotError CONFIG_INVALID for a mapping that is no JSONata, with the place of the mistake */
+export async function mappedSource(name: string, mapping: string): Promise<MappedSource> {
+  const { default: compile } = await import("jsonata");
+  let expression: jsonata.Expression;
+  try {
+    expression = compile(mapping, LIMITS);
+  } catch (error) {
+    const message = `alerts.sources.${name}.mapping: ${whyOf(error)}`;
+    throw new BotError("CONFIG_INVALID", message);
+  }
+  return {
+    name,
+    async read(body) {
+      let made: unknown;
+      try {
+        made = await expression.evaluate(body);
+      } catch (error) {
+        throw refused(name, whyOf(error));
+      }
+      if (made === undefined) throw refused(name, "it makes nothing of this request");
+      // JSONata's lists carry marks of its own.
+      const found = all.safeParse(JSON.parse(JSON.stringify(made)));
+      if (found.success) return notificationOf(found.data.map((each) => alertOf(each)));
+      throw refused(
+        name,
+        "it makes no alerts: each takes a `name`, and a `status` of firing, acknowledged or resolved",
+      );
+    },
+  };
+}
+
+function refused(name: string, why: string): BotError {
+  return new BotError("INPUT_INVALID", `The mapping of ${name}: ${why}.`);
+}
+
+/** As JSONata says it, with the place in the expression. */
+function whyOf(error: unknown): string {
+  const { message, position }: { message?: unknown; position?: unknown } = Object(error);
+  const said = typeof message === "string" ? message : messageOf(error);
+  const at = typeof position === "number" && position > 0 ? ` (character ${position})` : "";
+  return `${said.slice(0, MAX_TEXT).replace(/\.$/, "")}${at}`;
+}

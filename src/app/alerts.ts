@@ -1,0 +1,129 @@
+import type { Logger } from "pino";
+import type { Adapter, ChatAdapter } from "../adapters/adapter.ts";
+import { createAlertsHandler } from "../alerts/handler.ts";
+import { mappedSource } from "../alerts/mapping.ts";
+import { alertsPart } from "../alerts/settings.ts";
+import { isPagerDutys, isSentrys } from "../alerts/signatures.ts";
+import { createSns } from "../alerts/sns.ts";
+import { alertmanager, grafana } from "../alerts/sources/alertmanager.ts";
+import { datadog } from "../alerts/sources/datadog.ts";
+import { opsgenie } from "../alerts/sources/opsgenie.ts";
+import { pagerduty } from "../alerts/sources/pagerduty.ts";
+import { sentry } from "../alerts/sources/sentry.ts";
+import { sns } from "../alerts/sources/sns.ts";
+import { createAlertRoutes, type SentBy } from "../alerts/webhooks.ts";
+import type { Config } from "../config/config.ts";
+import { BotError } from "../core/errors.ts";
+import type { HttpRequest, HttpRoute } from "../core/http-route.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { settingsOf } from "../core/settings.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Network } from "../net/dial.ts";
+import type { KeyHandler } from "../worker/key-handler.ts";
+
+/** Joins alerts to the program: where monitoring systems send them, and what gives each group of them its thread. */
+
+const READERS: readonly SentBy[] = [
+  alertmanager,
+  grafana,
+  pagerduty,
+  opsgenie,
+  datadog,
+  sns,
+  sentry,
+];
+
+/** Amazon's certificates have some 2 KiB. */
+const MAX_BYTES = 64 * 1024;
+const GET_MS = 10_000;
+
+interface AlertingParts {
+  config: Pick<Config, "values" | "variables">;
+  journal: Pick<Journal, "post" | "flush">;
+  outgoing: Network;
+  adapters: ReadonlyMap<string, Adapter>;
+  encode(text: string): string;
+  wake(key: JournalKey): void;
+  log: Logger;
+  /** Ends what is asked of others. */
+  ending: AbortController;
+}
+
+/** Ours and the mapped ones. @throws BotError CONFIG_INVALID for a mapping that is no JSONata */
+async function alertSources({ values }: Pick<Config, "values">): Promise<SentBy[]> {
+  const { sources } = settingsOf(alertsPart, values);
+  const { pagerduty: _, sentry: __, sns: ___, ...own } = sources;
+  const mapped = Object.entries(own).map(async ([name, { mapping }]) =>
+    mappedSource(name, mapping),
+  );
+  return [...READERS, ...(await Promise.all(mapped))];
+}
+
+/** Where monitoring systems send their alerts; none where nothing shows that a request is theirs, or no route takes any. */
+export async function createAlertIntake({
+  config,
+  journal,
+  outgoing,
+  wake,
+  log,
+  ending,
+}: Omit<AlertingParts, "adapters" | "encode">): Promise<HttpRoute[]> {
+  const { token, routes, sources } = settingsOf(alertsPart, config.values);
+  if (routes.length === 0) return [];
+  const signed = new Map<string, (request: HttpRequest) => Promise<boolean>>();
+  const secretOf = (name: string) => config.variables[name] ?? "";
+  const { pagerduty: pd, sentry: st, sns: amazon } = sources;
+  if (pd !== undefined)
+    signed.set("pagerduty", async (request) => isPagerDutys(request, secretOf(pd.secret)));
+  if (st !== undefined)
+    signed.set("sentry", async (request) => isSentrys(request, secretOf(st.secret)));
+  const get = async (url: URL) => getText(outgoing, url, ending.signal);
+  const theirs = amazon && createSns({ topics: amazon.topics, get, now: Date.now });
+  if (theirs !== undefined) signed.set("sns", theirs.isSigned);
+  return createAlertRoutes({
+    sources: await alertSources(config),
+    token,
+    signed,
+    async settle(source, request) {
+      if (source !== "sns" || (await theirs?.confirm(request)) === undefined) return;
+      log.info("Amazon's notification service was told that its topic's messages are taken");
+    },
+    routes,
+    journal,
+    wake,
+    log,
+  });
+}
+
+/** @throws BotError CONNECTION_FAILED, ADDRESS_REFUSED, ABORTED */
+async function getText({ dial }: Network, url: URL, stopped: AbortSignal): Promise<string> {
+  const { exchange } = await import("../net/http-exchange.ts");
+  const { limitTime } = await import("../core/time-limit.ts");
+  const limit = limitTime(stopped, GET_MS / 1_000);
+  const terms = { dial, signal: stopped, limit, maxBytes: MAX_BYTES, trusted: true };
+  const { answer, problem } = await exchange({ method: "GET", url }, terms);
+  if (answer?.status === 200 && answer.body.isWhole) return answer.body.text;
+  const why = problem ?? answer?.statusLine ?? "no answer";
+  throw new BotError("CONNECTION_FAILED", `${url.origin}${url.pathname}: ${why}.`);
+}
+
+/** What gives each group its thread, in channels of the chats that this process serves. */
+export function createAlertThreads({
+  adapters,
+  encode,
+  wake,
+}: Pick<AlertingParts, "adapters" | "encode" | "wake">): KeyHandler {
+  return createAlertsHandler({
+    openerOf(transport) {
+      const chat = adapters.get(transport);
+      return chat !== undefined && isChat(chat) ? chat.open.bind(chat) : undefined;
+    },
+    encode,
+    wake,
+  });
+}
+
+/** Its threads are begun in channels. */
+export function isChat(adapter: Adapter): adapter is ChatAdapter {
+  return "channelAt" in adapter;
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { assemble, type Bot } from "../../src/app/assemble.ts";
+import { startHttpServer } from "../../src/app/http.ts";
+import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { Entry } from "../../src/core/entry.ts";
+import { tryJournalKey } from "../../src/core/journal-key.ts";
+import { isThanks } from "../../src/thread/tone.ts";
+import { until } from "../until.ts";
+import { onDiscord, onSlack } from "./agents-chat.ts";
+
+const TOKEN = "0123456789abcdef";
+const log = pino({ level: "silent" });
+
+interface Chat {
+  env: Record<string, string>;
+  channel: string;
+  shown(): string[];
+}
+
+/** The whole program but for its process, on a folder of its own, with a route of all alerts into the chat's channel. */
+async function stage(chat: Chat, alerts = "") {
+  const folder = await mkdtemp(join(tmpdir(), "wk-alerts-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const yaml = `alerts:\n  routes: [{ channel: "${chat.channel}" }]\n${alerts}`;
+  await writeFile(join(folder, "watchkeeper.yaml"), yaml, { mode: 0o600 });
+  const env = { ...chat.env, DATA_DIR: join(folder, "data"), ALERTS_TOKEN: TOKEN };
+  const config = await loadConfig(env, { cwd: folder });
+
+  async function start() {
+    const bot = await assemble(config, log, { local: false });
+    const platforms = await loadPlatforms(config, log);
+    const routes = [
+      ...platforms.flatMap((platform) => platform.routes ?? []),
+      ...(await bot.alertRoutes()),
+    ];
+    const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
+    bot.start(...platforms);
+    const connected = connectPlatforms(
+      platforms,
+      { ...bot, isThanks },
+      { log, signal: new AbortController().signal },
+    );
+    await connected;
+    let stopped: Promise<void> | undefined;
+    const stop = () => (stopped ??= bot.stop().then(() => server.stop()));
+    onTestFinished(stop);
+    const send = async (body: unknown, source = "alertmanager", token = TOKEN) => {
+      const reply = await fetch(`http://127.0.0.1:${server.port}/alerts/${source}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+      });
+      return { status: reply.status, text: await reply.text() };
+    };
+    return { bot, send, stop };
+  }
+  return { start };
+}
+
+const alert = (name: string, status = "firing") => ({
+  status,
+  labels: { alertname: name, severity: "critical" },
+  annotations: { summary: `${name} is bad` },
+});
+
+/** How the group's thread was told that it stands, newest last. */
+async function statesIn({ journal }: Bot, channel: string): Promise<Entry<"alert_state">[]> {
+  const entries = await journal.read(`alerts:${channel}`);
+  const threads = entries.flatMap((entry) => (entry.kind === "alert_thread" ? entry.thread : []));
+  const all = await Promise.all(
+    threads.map(async (thread) => {
+      const key = tryJournalKey(thread);
+      return key === undefined ? [] : journal.read(key);
+    }),
+  );
+  return all.flat().filter((entry) => entry.kind === "alert_state");
+}
+
+test.each([
+  ["Slack", onSlack],
+  ["Discord", onDiscord],
+])("%s: an alert that comes by HTTP gets one thread, which is told how it ends", async (_, on) => {
+  const chat = await on();
+  const { start } = await stage(chat);
+  const { bot, send } = await start();
+  expect((await send({ alerts: [alert("HighCpu")] })).status).toBe(202);
+  await until(() => chat.shown().some((text) => text.includes("HighCpu is bad")));
+  expect((await send({ alerts: [alert("HighCpu", "resolved")] })).status).toBe(202);
+  await until(async () => {
+    const states = await statesIn(bot, chat.channel);
+    return states.at(-1)?.overAt !== undefined;
+  });
+  expect(chat.shown().filter((text) => text.includes("HighCpu is bad"))).toHaveLength(1);
+  expect((await send({ alerts: [alert("Disk")] }, "alertmanager", "wrong")).status).toBe(401);
+  expect((await send({}, "nosuch")).status).toBe(404);
+});
+
+test("what was accepted before a stop gets its thread after the next start", async () => {
+  const chat = await onSlack();
+  const { start } = await stage(chat);
+  const first = await start();
+  chat.lose();
+  await first.send({ alerts: [alert("HighCpu")] });
+  await first.stop();
+  const { bot } = await start();
+  expect(await bot.journal.read(`alerts:${chat.channel}`)).toMatchObject([
+    { kind: "alert", alerts: [{ name: "HighCpu" }] },
+  ]);
+});
+
+test("a system with a mapping is read by it, and a mistake in it is refused with its reason", async () => {
+  const chat = await onSlack();
+  const mapping = `  sources: { uptime: { mapping: '{ "name": monitor, "status": up ? "resolved" : "firing", "labels": { "url": $uppercase(url) } }' } }\n`;
+  const { start } = await stage(chat, mapping);
+  const { bot, send } = await start();
+  expect(await send({ monitor: "Shop", up: false, url: "http://a" }, "uptime")).toMatchObject({
+    status: 202,
+  });
+  expect(await bot.journal.read(`alerts:${chat.channel}`)).toMatchObject([
+    { source: "uptime", alerts: [{ name: "Shop", status: "firing", labels: { url: "HTTP://A" } }] },
+  ]);
+  const wrong = await send({ monitor: "Shop", up: false, url: 5 }, "uptime");
+  expect(wrong.status).toBe(400);
+  expect(wrong.text).toMatch(/^The mapping of uptime: .*uppercase/);
+  expect((await send([], "uptime")).status).toBe(400);
+});
