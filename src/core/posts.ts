@@ -326,6 +326,8 @@ export const posts = {
     mention: z.array(z.string()).optional(),
     /** The thread of the message that said it, where one did. */
     own: z.string().optional(),
+    /** The maintenance window in which it came, and that window's end: until then it opens no thread. */
+    quiet: z.strictObject({ window: z.string(), until: count }).optional(),
   }),
   /** In the thread of a group of alerts: how they stand, for what shows them. The newest by `last` counts. */
   alert_state: z.strictObject({
@@ -349,6 +351,8 @@ export const posts = {
     mention: z.array(z.string()).optional(),
     /** Those that matter most: what fires, the newest first. */
     alerts: z.array(alert),
+    /** How often an alert came back that had been over. */
+    again: count.optional(),
   }),
   /** In `ops:<channel>`: what the operations channel is told. */
   alarm: z.strictObject({ text: z.string() }),
