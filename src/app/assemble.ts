@@ -60,7 +60,7 @@ import { followedInbox } from "./pins.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
-import { loadToolset, problemsOf, type Toolset } from "./toolset.ts";
+import { loadToolset, problemsOf, skillProblemText, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { createWorker } from "../worker/worker.ts";
 
@@ -125,8 +125,7 @@ function createModels(config: Config): (id: string) => Promise<Model> {
 
 function logWarnings(log: Logger, { problems, warnings, live }: Toolset): void {
   for (const warning of warnings) log.warn(warning);
-  for (const { at, text, loaded } of problems)
-    log[loaded ? "info" : "warn"](`skill ${at}: ${text}`);
+  for (const problem of problems) log[problem.loaded ? "info" : "warn"](skillProblemText(problem));
   for (const text of problemsOf(live)) log.warn(text);
 }
 

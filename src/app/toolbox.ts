@@ -54,7 +54,7 @@ export function createToolbox(
     tools.splice(0, tools.length, ...next.tools);
     if (terms !== undefined) earlier.set(terms.prefix, terms);
     terms = runTerms(config, next);
-    log.info("changed tools were loaded");
+    log.info("changed tools or skills were loaded");
   }
 
   const status = () => {
@@ -91,7 +91,7 @@ export function createToolbox(
       const looking = freezes.start();
       const ended = new AbortController();
       const next = () => {
-        if (ended.signal.aborted || toolset.live.length === 0) return;
+        if (ended.signal.aborted || !toolset.isLive) return;
         const timer = setTimeout(() => {
           reload()
             .catch((error: unknown) =>

@@ -8,7 +8,8 @@ import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { checkProblems } from "./check-tools.ts";
-import { loadSkills, type Skills } from "../skills/load.ts";
+import { openSkills, type SkillLibrary, type Skills } from "../skills/load.ts";
+import type { Skill, SkillProblem } from "../skills/skill.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
 import type { LiveTools, ToolParts } from "../tools/integration.ts";
@@ -24,6 +25,10 @@ import type { Tool } from "../tools/tool.ts";
 
 /** What a configuration gives runs to work with. */
 export interface Toolset extends Skills {
+  /** Where the skills come from. */
+  library: SkillLibrary;
+  /** People may change some of it while the program runs. */
+  isLive: boolean;
   tools: readonly Tool[];
   /** Those that a model's requests do not describe: there would be too much to read. */
   found: readonly Tool[];
@@ -51,7 +56,9 @@ export async function loadToolset(
   const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
   const { folders } = settingsOf(skillIntegration, values);
-  const { skills, problems } = await loadSkills([shipped("skills"), ...folders], encode);
+  const library = openSkills([shipped("skills"), ...folders], encode);
+  await library.refresh();
+  const { skills, problems } = library;
   const variable = (name: string) => config.variables[name] ?? "";
   const anyVariable = (name: string) => config.variable(name);
   const warnings: string[] = [];
@@ -69,7 +76,20 @@ export async function loadToolset(
     if (isMistake) warn(`skill ${at}: ${text}`);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));
-  return { skills, problems, tools, found, fixed, live, unavailable, proofs, warnings };
+  const isLive = live.length + folders.length > 0;
+  return {
+    library,
+    isLive,
+    skills,
+    problems,
+    tools,
+    found,
+    fixed,
+    live,
+    unavailable,
+    proofs,
+    warnings,
+  };
 }
 
 function listTools(
@@ -103,6 +123,11 @@ export function problemsOf(live: readonly LiveTools[]): string[] {
   return live.flatMap(({ subject, problems }) => problems.map((text) => `${subject} ${text}`));
 }
 
+/** What is wrong with a skill, and in which file. */
+export function skillProblemText({ at, text }: SkillProblem): string {
+  return `skill ${at}: ${text}`;
+}
+
 /** True: some of the tools are others now. */
 async function refresh(fixed: readonly Tool[], live: readonly LiveTools[]): Promise<boolean> {
   let isOther = false;
@@ -123,15 +148,17 @@ export async function reloadToolset(
   last: Toolset,
   warn: (text: string) => void,
 ): Promise<Toolset | undefined> {
-  const { fixed, live } = last;
-  const said = new Set(problemsOf(live));
-  const isOther = await refresh(fixed, live);
-  for (const text of problemsOf(live)) if (!said.has(text)) warn(text);
+  const { fixed, live, library } = last;
+  const problemsNow = () => [...problemsOf(live), ...library.problems.map(skillProblemText)];
+  const said = new Set(problemsNow());
+  const isSkillOther = await library.refresh();
+  const isOther = (await refresh(fixed, live)) || isSkillOther;
+  for (const text of problemsNow()) if (!said.has(text)) warn(text);
   if (!isOther) return undefined;
   const { tools, found } = listTools(config, fixed, live);
   try {
     checkPolicyNames(config, tools);
-    return { ...last, tools, found };
+    return { ...last, problems: library.problems, tools, found };
   } catch (error) {
     warn(`Tools were changed, and the rules do not fit them any more: ${messageOf(error)}`);
     const names = new Set(tools.map(({ name }) => name));
@@ -141,13 +168,16 @@ export async function reloadToolset(
 
 /** What every model's run is made of; undefined where no model is configured. */
 export function runTerms(
-  { model, budgets }: Config,
+  { model, budgets, values }: Config,
   { tools, found, skills }: Toolset,
 ): RunTerms | undefined {
   if (model.id === undefined) return undefined;
+  const { described, pinned } = settingsOf(skillIntegration, values);
+  const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
+  const catalog = () => catalogText(skills, { described, first: pinned, isShipped });
   return hashTerms({
     model: model.id,
-    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalogText(skills)}`,
+    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
     ...toolTerms(tools, found),
     budget: {
       steps: budgets.stepsPerRun,

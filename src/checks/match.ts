@@ -4,10 +4,15 @@ import type { Checks } from "./schema.ts";
 
 /** Which skills' checks fit an alert or a question. */
 
-export interface CheckedSkill {
+export interface CheckedSkill extends DescribedSkill {
+  readonly checks: Checks;
+}
+
+/** What can be looked for by its words. */
+export interface DescribedSkill {
   readonly name: string;
   readonly description: string;
-  readonly checks: Checks;
+  readonly checks?: Pick<Checks, "when"> | undefined;
 }
 
 /** What is to be looked into: an alert's name where there is one, and all its words. */
@@ -30,21 +35,27 @@ const COMMON = new Set(
   ),
 );
 
-/** Those that fit, the best first. */
-export function matching(skills: readonly CheckedSkill[], topic: Topic): CheckedSkill[] {
+/** Those that fit, the best first, at most `most`. Who only looks for one and reads what it is for may ask for a lower floor. */
+export function matching<S extends DescribedSkill>(
+  skills: readonly S[],
+  topic: Topic,
+  { most = MAX_SKILLS, floor = FLOOR }: { most?: number; floor?: number } = {},
+): S[] {
   const said = wordsIn(topic.text);
   const row = ` ${said.join(" ")} `;
   const meant = new Set(said.filter((word) => word.length > 2 && !COMMON.has(word)).map(stemOf));
   return skills
     .map((skill) => ({ skill, score: scoreOf(skill, topic, row, meant) }))
-    .filter(({ score }) => score >= FLOOR)
+    .filter(({ score }) => score >= floor)
     .toSorted((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1))
-    .slice(0, MAX_SKILLS)
+    .slice(0, most)
     .map(({ skill }) => skill);
 }
 
+const UNCHECKED: Pick<Checks, "when"> = { when: { alerts: [], words: [] } };
+
 function scoreOf(
-  { name, description, checks: { when } }: CheckedSkill,
+  { name, description, checks: { when } = UNCHECKED }: DescribedSkill,
   { alert }: Topic,
   row: string,
   meant: ReadonlySet<string>,

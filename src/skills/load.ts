@@ -11,42 +11,127 @@ export interface Skills {
   readonly problems: readonly SkillProblem[];
 }
 
+/** The skills of some folders, which people change while the program runs. */
+export interface SkillLibrary extends Skills {
+  /** One list, for everybody who looks something up in it. */
+  readonly skills: readonly Skill[];
+  /** Looks again. True: the skills are others now. */
+  refresh(): Promise<boolean>;
+}
+
 /** How deep below a configured folder skills are found, and how many folders are searched. */
 const MAX_DEPTH = 4;
 const MAX_FOLDERS = 2_000;
-/** Every request names each of them: together up to 10 000 tokens. */
-const MAX_SKILLS = 100;
+/** Every search looks at each of them. */
+const MAX_SKILLS = 1_000;
 
-/**
- * Finds and loads the skills in `folders`, four folders deep, without following links to folders. If two have one name,
- * the later wins and the other becomes a problem. `encode` removes known secrets from names and descriptions, which are in
- * every request; bodies and files pass it later, as results do. Never throws: a skill that does not load is a problem.
- */
+/** A folder's skill as it was read last. */
+interface Known {
+  /** Changes whenever its files may have. */
+  stamp: string;
+  problems: readonly SkillProblem[];
+  /** The newest that could be used. */
+  skill: Skill | undefined;
+}
+
+/** Finds and loads the skills in `folders` once, as `openSkills` does. */
 export async function loadSkills(
   folders: readonly string[],
   encode: (text: string) => string,
 ): Promise<Skills> {
-  const problems: SkillProblem[] = [];
-  const byName = new Map<string, Skill>();
-  for (const folder of folders) {
-    for (const place of await findSkills(folder, problems)) {
-      const skill = await loadSkill(place, encode, problems);
-      if (skill === undefined) continue;
-      const other = byName.get(skill.name);
-      if (other !== undefined) {
-        const text = `replaced by the skill of the same name in ${skill.folder}`;
-        problems.push({ at: other.folder, text, loaded: false });
+  const library = openSkills(folders, encode);
+  await library.refresh();
+  return library;
+}
+
+/**
+ * Finds and loads the skills in `folders` whenever it is asked, four folders deep, without following links to folders. If two have
+ * one name, the later wins and the other becomes a problem. What was not touched is not read again, and one that breaks stays what
+ * it was. `encode` removes known secrets from names and descriptions, which are in every request; bodies and files pass it later, as
+ * results do. Never throws: a skill that does not load is a problem.
+ */
+export function openSkills(
+  folders: readonly string[],
+  encode: (text: string) => string,
+): SkillLibrary {
+  const skills: Skill[] = [];
+  let problems: readonly SkillProblem[] = [];
+  let known = new Map<string, Known>();
+
+  async function look(place: Found): Promise<Known> {
+    const [stamp, last] = [await stampOf(place), known.get(place.folder)];
+    if (last?.stamp === stamp) return last;
+    const found: SkillProblem[] = [];
+    const read = await loadSkill(place, encode, found);
+    const skill = keptOf(read, last?.skill, place);
+    const shown = found.map((each) => ({
+      ...each,
+      text: `${encode(each.text)}${!each.loaded && skill !== read ? KEPT : ""}`,
+    }));
+    return { stamp, problems: shown, skill };
+  }
+
+  return {
+    skills,
+    get problems() {
+      return problems;
+    },
+    async refresh() {
+      const found: SkillProblem[] = [];
+      const next = new Map<string, Known>();
+      const byName = new Map<string, Skill>();
+      for (const folder of folders) {
+        for (const place of await findSkills(folder, found)) {
+          const looked = await look(place);
+          next.set(place.folder, looked);
+          found.push(...looked.problems);
+          const { skill } = looked;
+          if (skill === undefined) continue;
+          const other = byName.get(skill.name);
+          if (other !== undefined) {
+            const text = `replaced by the skill of the same name in ${skill.folder}`;
+            found.push({ at: other.folder, text, loaded: false });
+          }
+          byName.set(skill.name, skill);
+        }
       }
-      byName.set(skill.name, skill);
-    }
-  }
-  const skills = sorted([...byName.values()]);
-  for (const { folder } of skills.splice(MAX_SKILLS)) {
-    const text = `left out: there are more than ${MAX_SKILLS} skills; only the first by name are loaded`;
-    problems.push({ at: folder, text, loaded: false });
-  }
-  const shown = problems.map((problem) => ({ ...problem, text: encode(problem.text) }));
-  return { skills, problems: shown };
+      const all = sorted([...byName.values()]);
+      for (const { folder } of all.splice(MAX_SKILLS)) {
+        const text = `left out: there are more than ${MAX_SKILLS} skills; only the first by name are loaded`;
+        found.push({ at: folder, text, loaded: false });
+      }
+      const isSame = all.length === skills.length && all.every((each, at) => each === skills[at]);
+      known = next;
+      problems = found.map((problem) => ({ ...problem, text: encode(problem.text) }));
+      skills.splice(0, skills.length, ...all);
+      return !isSame;
+    },
+  };
+}
+
+const KEPT = " (what it was before stays in use)";
+
+/** What is used of what was read: a skill that broke, or only its checks, stays what it was. */
+function keptOf(
+  read: Skill | undefined,
+  last: Skill | undefined,
+  { hasChecks }: Found,
+): Skill | undefined {
+  if (read === undefined || last === undefined) return read ?? last;
+  const isBroken = hasChecks && read.checks === undefined;
+  const { checks, checkAt } = last;
+  return isBroken && checks !== undefined && checkAt !== undefined
+    ? { ...read, checks, checkAt }
+    : read;
+}
+
+/** What cannot be looked at is told when it is read. */
+async function stampOf({ folder, file }: Found): Promise<string> {
+  const stamps = [file, CHECKS_FILE].map(async (name) => {
+    const info = await stat(join(folder, name)).catch(() => undefined);
+    return info === undefined ? "" : `${info.mtimeMs} ${info.size} ${info.ino} ${info.mode}`;
+  });
+  return (await Promise.all(stamps)).join("|");
 }
 
 /** A folder with a skill, the name of its `SKILL.md`, and whether it has checks. */

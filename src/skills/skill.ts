@@ -9,9 +9,9 @@ export interface Skill {
   readonly name: string;
   /** One line: what it is for and when to use it. Like the name, it holds no known secret. */
   readonly description: string;
-  /** The text of `SKILL.md` below its frontmatter, as it was at the start. */
+  /** The text of `SKILL.md` below its frontmatter, as it was read last. */
   readonly body: string;
-  /** Its `checks.yaml` as it was at the start; undefined: it has none, or one with mistakes. */
+  /** Its `checks.yaml` as it was read last; undefined: it has none, or one with mistakes. */
   readonly checks?: Checks | undefined;
   /** Where something of the checks stands: `/srv/skills/web/checks.yaml:7:14`. */
   checkAt?(path: readonly PropertyKey[]): string;

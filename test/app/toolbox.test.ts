@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -79,4 +79,40 @@ test("a pack that its rules do not fit any more stays what it was", async () => 
   await write("tools: {}");
   await toolbox.reload();
   expect(names()).not.toContain("shop_list");
+});
+
+test("a skill that is saved, broken or taken away is taken up between runs, and a run under way keeps its terms", async () => {
+  const skillsFolder = await mkdtemp(join(tmpdir(), "toolbox-skills-"));
+  onTestFinished(() => rm(skillsFolder, { recursive: true }));
+  const { toolbox, said } = await opened(`skills: { folders: [${skillsFolder}] }\n`);
+  const system = () => toolbox.run.terms?.system ?? "";
+  const { terms: began = { prefix: "" } } = toolbox.run;
+  expect(system()).not.toContain("- shop:");
+  await mkdir(join(skillsFolder, "shop"));
+  const file = join(skillsFolder, "shop/SKILL.md");
+  const saved = async (text: string) => {
+    await writeFile(file, text);
+    await toolbox.reload();
+  };
+  await saved("---\nname: shop\ndescription: The shop is down.\n---\nLook.\n");
+  expect(system()).toContain("- shop: The shop is down.");
+  expect(toolbox.run.termsOf?.(began.prefix)).toBe(began);
+  await saved("---\nname: shop\n---\n");
+  expect(system()).toContain("- shop: The shop is down.");
+  expect(said.join("")).toMatch(
+    /shop\/SKILL\.md:1: description: .*what it was before stays in use/,
+  );
+  const before = said.length;
+  await toolbox.reload();
+  expect(said).toHaveLength(before);
+  await saved("---\nname: shop\ndescription: It is slow.\n---\nLook.\n");
+  await writeFile(
+    join(skillsFolder, "shop/checks.yaml"),
+    "checks: { page: { tool: http_check, with: { url: '{{url}}' } } }\n",
+  );
+  await toolbox.reload();
+  expect(system()).toContain("- shop: It is slow.");
+  await rm(join(skillsFolder, "shop"), { recursive: true });
+  await toolbox.reload();
+  expect(system()).not.toContain("- shop:");
 });

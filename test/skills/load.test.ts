@@ -5,7 +5,7 @@ import { estimateTokens } from "../../src/core/block.ts";
 import { encodeText } from "../../src/security/sanitize.ts";
 import { createRedactor } from "../../src/security/redaction.ts";
 import { catalogText } from "../../src/skills/catalog.ts";
-import { loadSkills } from "../../src/skills/load.ts";
+import { loadSkills, openSkills } from "../../src/skills/load.ts";
 import { hostContext } from "../tools/host/context.ts";
 import { folderWith, loadOne, plain, skillText } from "./folder.ts";
 
@@ -47,14 +47,14 @@ describe("skills are found", () => {
     ]);
   });
 
-  test("at most 100, and those that are left out are named", async () => {
-    const texts = Array.from({ length: 102 }, (_, i) => `s${String(i).padStart(3, "0")}`);
+  test("at most 1000, and those that are left out are named", async () => {
+    const texts = Array.from({ length: 1_002 }, (_, i) => `s${String(i).padStart(4, "0")}`);
     const folder = await folderWith(
       Object.fromEntries(texts.map((name) => [`${name}/SKILL.md`, skillText(name)])),
     );
     const { skills, problems } = await loadSkills([folder], plain);
-    expect(skills).toHaveLength(100);
-    expect(problems.map(({ at }) => at)).toEqual([join(folder, "s100"), join(folder, "s101")]);
+    expect(skills).toHaveLength(1_000);
+    expect(problems.map(({ at }) => at)).toEqual([join(folder, "s1000"), join(folder, "s1001")]);
   });
 
   test("and of two with one name the later folder's wins, which is said of the other", async () => {
@@ -267,6 +267,36 @@ describe("the catalog", () => {
     expect(catalogText((await loadSkills([folder], plain)).skills)).toBe(catalog);
   });
 
+  test("describes at most as many as it may, the wanted first, then the operators' own, and names the others", async () => {
+    const folder = await folderWith(
+      Object.fromEntries(["a", "b", "c", "d"].map((name) => [`${name}/SKILL.md`, skillText(name)])),
+    );
+    const { skills } = await loadSkills([folder], plain);
+    const isShipped = ({ name }: { name: string }) => name < "c";
+    const text = catalogText(skills, { described: 2, first: ["b"], isShipped });
+    const lines = text.split("\n").slice(2);
+    expect(lines).toEqual([
+      "- b: Does b.",
+      "- c: Does c.",
+      "More skills, which find_skill finds by what they are for: a, d.",
+    ]);
+    expect(catalogText(skills, { described: 2, first: ["c", "b"], isShipped })).toBe(text);
+  });
+
+  test("of very many names a part, so that a request does not grow with them", () => {
+    const skills = Array.from({ length: 1_000 }, (_, i) => ({
+      name: `skill-${i}`,
+      description: "Does it.",
+      body: "Do.",
+      folder: "/skills",
+      files: async () => [],
+      read: () => Promise.reject(new Error("no file")),
+    }));
+    const text = catalogText(skills);
+    expect(text).toMatch(/ and 880 more\.$/);
+    expect(estimateTokens(text)).toBeLessThan(1_500);
+  });
+
   test("holds no secret of the environment: not in a description, not by a name, not cut in two", async () => {
     const value = "correct-horse-battery";
     const redactor = createRedactor([{ name: "DB_PASSWORD", value }]);
@@ -282,5 +312,34 @@ describe("the catalog", () => {
     expect(catalog).toContain("Log in with [secret:DB_PASSWORD].");
     expect(catalog).not.toContain(value.slice(0, 8));
     expect(problems.map(({ text }) => text).join()).not.toContain(value);
+  });
+});
+
+describe("skills that are looked at again", () => {
+  test("are read again only when they were touched, and checks that break stay what they were", async () => {
+    const folder = await folderWith({
+      "web/SKILL.md": skillText("web"),
+      "web/checks.yaml": "checks: { page: { tool: http_check } }\n",
+      "disk/SKILL.md": skillText("disk"),
+    });
+    const library = openSkills([folder], plain);
+    expect(await library.refresh()).toBe(true);
+    const [disk, web] = library.skills;
+    expect(await library.refresh()).toBe(false);
+    await writeFile(join(folder, "web/SKILL.md"), skillText("web", "", "Another way."));
+    await writeFile(join(folder, "web/checks.yaml"), "checks: {}\n");
+    expect(await library.refresh()).toBe(true);
+    expect(library.skills[0]).toBe(disk);
+    expect(library.skills[1]).toMatchObject({ body: "Another way.", checks: web?.checks });
+    expect(library.problems).toMatchObject([
+      {
+        at: expect.stringContaining("checks.yaml:1"),
+        text: expect.stringContaining("stays in use"),
+      },
+    ]);
+    await rm(join(folder, "web/checks.yaml"));
+    await library.refresh();
+    expect(library.skills[1]?.checks).toBeUndefined();
+    expect(library.problems).toEqual([]);
   });
 });

@@ -65,7 +65,8 @@ export function createRecall(memory: () => Memory, skills: readonly Skill[]): To
 
 async function partsOf(skills: readonly Skill[]): Promise<TextPart[]> {
   const parts: TextPart[] = [];
-  for (const skill of skills) {
+  // A copy: the list may change meanwhile.
+  for (const skill of skills.slice()) {
     const { name, description, body } = skill;
     parts.push({ at: name, text: description }, ...sectionsOf(name, body));
     for (const { id, bytes } of await skill.files())

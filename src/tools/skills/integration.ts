@@ -3,6 +3,7 @@ import * as z from "zod";
 import { fromYaml } from "../../core/settings.ts";
 import { defineIntegration } from "../integration.ts";
 import { createActivateSkill } from "./activate-skill.ts";
+import { createFindSkill } from "./find-skill.ts";
 import { createReadSkillFile } from "./read-skill-file.ts";
 
 const skillFolder = z
@@ -18,9 +19,23 @@ export const skills = defineIntegration({
     folders: fromYaml(
       "skills.folders",
       z.array(skillFolder).max(20).prefault([]),
-      "Absolute folders, at most 20, with [skills](skills.md) to load besides the program's own. If two have one name, the last folder's wins.",
+      "Absolute folders, at most 20, with [skills](skills.md) to load besides the program's own, looked at again while the program runs. If two have one name, the last folder's wins.",
+    ),
+    described: fromYaml(
+      "skills.described",
+      z.int().min(0).max(200).default(20),
+      "How many [skills](skills.md) each request describes, 0 to 200, about 100 tokens each. The others are named, and the model finds them by `find_skill`.",
+    ),
+    pinned: fromYaml(
+      "skills.pinned",
+      z.array(z.string().min(1).max(128)).max(200).prefault([]),
+      "Names of [skills](skills.md) that each request describes first.",
     ),
   }),
   unavailable: (_, parts) => (parts.skills.length === 0 ? "There are no skills." : undefined),
-  tools: (_, parts) => [createActivateSkill(parts.skills), createReadSkillFile(parts.skills)],
+  tools: (_, { skills: loaded }) => [
+    createActivateSkill(loaded),
+    createFindSkill(loaded),
+    createReadSkillFile(loaded),
+  ],
 });

@@ -1,16 +1,17 @@
 import * as z from "zod";
 import type { Skill } from "../../skills/skill.ts";
 import { defineTool } from "../tool.ts";
+import { skillName } from "./activate-skill.ts";
+import { skillNamed } from "./named.ts";
 
-/** Reads one of the files that a skill has beside its instructions. Needs at least one skill. */
+/** Reads one of the files that a skill has beside its instructions. */
 export function createReadSkillFile(skills: readonly Skill[]) {
-  const byName = new Map(skills.map((skill) => [skill.name, skill]));
   return defineTool({
     name: "read_skill_file",
-    summary: "reads one of those files",
+    summary: "reads one of a skill's files",
     description: "Reads a file of a skill, as activate_skill lists it.",
     input: z.strictObject({
-      skill: z.enum([...byName.keys()]),
+      skill: skillName,
       path: z
         .string()
         .min(1)
@@ -23,7 +24,7 @@ export function createReadSkillFile(skills: readonly Skill[]) {
     ours: true,
     timeoutMs: 10_000,
     async run({ skill, path }) {
-      const text = (await byName.get(skill)?.read(path)) ?? "";
+      const text = await skillNamed(skills, skill).read(path);
       return { text: `<skill_file skill="${skill}" path="${path}">\n${text}\n</skill_file>` };
     },
   });

@@ -8,9 +8,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { SYSTEM_PROMPT } from "../../../src/agent/prompt.ts";
 import { encodeText } from "../../../src/security/sanitize.ts";
 import { createRedactor } from "../../../src/security/redaction.ts";
+import { shipped } from "../../../src/core/installation.ts";
 import { catalogText } from "../../../src/skills/catalog.ts";
 import { loadSkills } from "../../../src/skills/load.ts";
-import { checkArguments } from "../../../src/tools/arguments.ts";
 import { toolSpec } from "../../../src/tools/input-schema.ts";
 import { ASKER } from "../../fakes/asker.ts";
 import { createDispatcher } from "../../../src/tools/dispatch.ts";
@@ -60,17 +60,36 @@ describe("the tools for skills", () => {
     expect((await toolsOf(await folderWith({ keep: "" }))).tools).toEqual([]);
     expect((await toolsOf(await folderOfTwo())).tools.map(({ name }) => name)).toEqual([
       "activate_skill",
+      "find_skill",
       "read_skill_file",
     ]);
   });
 
-  test("take the names of the loaded skills, and say which there are to whoever gives another", async () => {
-    const { tools } = await toolsOf(await folderOfTwo());
-    for (const tool of tools) {
-      expect(JSON.stringify(toolSpec(tool))).toContain('"enum":["disk","web"]');
-      const checked = checkArguments(tool, { name: "ssh", skill: "ssh", path: "a" });
-      expect(checked.ok ? "" : checked.problem).toContain("disk|web");
+  test("say which skill may be meant to whoever names none that there is", async () => {
+    const { call } = await toolsOf(await folderOfTwo());
+    for (const [tool, args] of [
+      ["activate_skill", { name: "wbe" }],
+      ["read_skill_file", { skill: "wbe", path: "a.md" }],
+    ] as const) {
+      const { outcome, text } = await call(tool, args);
+      expect(outcome).toBe("error");
+      expect(text).toContain("There is no skill wbe. Did you mean web?");
     }
+  });
+
+  test("find by its words a skill that is only named, and by its alert", async () => {
+    const { skills, call } = await toolsOf(await folderOfTwo());
+    expect((await call("find_skill", { text: "the disks are full" })).text).toBe(
+      "- disk: Does disk.",
+    );
+    const { text } = await call("find_skill", { text: "why does nothing fit" });
+    expect(text).toBe(`None of ${skills.length} skills fits these words.`);
+    const shippedOnes = (await loadSkills([shipped("skills")], plain)).skills;
+    const found = await toolsOf(shipped("skills"));
+    expect(shippedOnes.length).toBeGreaterThan(20);
+    expect((await found.call("find_skill", { text: "KubePodCrashLooping" })).text).toMatch(
+      /^- kubernetes-crashes: /,
+    );
   });
 
   test("give the instructions in a tag with the list of files, and each file in one", async () => {
@@ -193,7 +212,11 @@ test("a model is told of the skills at first, takes one up and reads its file, i
   await stage.ask("why is the web slow?");
   const [first, second, third] = stage.model.requests;
   expect(first?.system).toMatch(/Skills\n[^]*\n- disk: Does disk\.\n- web: Does web\.$/);
-  expect(first?.tools.map(({ name }) => name)).toEqual(["activate_skill", "read_skill_file"]);
+  expect(first?.tools.map(({ name }) => name)).toEqual([
+    "activate_skill",
+    "find_skill",
+    "read_skill_file",
+  ]);
   expect(resultsIn(second)[0]?.text).toMatch(
     /activate_skill: ok[^]*<skill_content name="web">\n1\. Look/,
   );
