@@ -1,7 +1,14 @@
 import type { Effect } from "../core/entry.ts";
 import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import type { ActionCard, IncidentCard, Outgoing, Answer, CallOutput } from "./shown.ts";
+import type {
+  ActionCard,
+  IncidentCard,
+  LivingCard,
+  Outgoing,
+  Answer,
+  CallOutput,
+} from "./shown.ts";
 import type { MessageRef } from "./view.ts";
 
 export interface ThreadSummary {
@@ -31,7 +38,7 @@ export interface ThreadGaps {
 export type HistoryItem =
   | { kind: "said"; name: string; text: string; at: number }
   | { kind: "card"; card: ActionCard; at: number }
-  | { kind: "incident"; card: IncidentCard; at: number }
+  | { kind: "living"; living: LivingCard; at: number }
   | { kind: "out"; message: Outgoing; at: number };
 
 /** Read-only views of the journals. */
@@ -67,7 +74,7 @@ export interface Queries {
   editForm(key: JournalKey, action: string): Promise<EditForm | undefined>;
   /** Holds against the tool what was written in the form, before anything is sent. Takes at most about a second. */
   checkEdit(key: JournalKey, edit: Edit): Promise<CheckedEdit>;
-  /** The last `limit` things said, every open incident, and every open card. Empty for an unknown thread. */
+  /** The last `limit` things said, every open incident, alerts that are not over, and every open card. Empty for an unknown thread. */
   history(key: JournalKey, limit: number): Promise<HistoryItem[]>;
   /** Of all threads of a transport, those of the threads first that are due first; read as they are asked for. */
   openActions(transport: string): AsyncIterable<ActionCard>;

@@ -98,6 +98,47 @@ export interface IncidentCard {
   timeline: readonly { at: number; by: string; text: string; link?: string }[];
 }
 
+/** Everything that the message of a group of alerts shows. All texts are their system's words. */
+export interface AlertCard {
+  /** As its buttons name it. */
+  id: string;
+  name: string;
+  /** Of the most urgent, as its system says it. */
+  severity: string | undefined;
+  /** 0: it only tells. 3: as urgent as can be. */
+  urgency: number;
+  /** How many of them stand how. */
+  firing: number;
+  acknowledged: number;
+  resolved: number;
+  /** How often they were told of, and when last. Times are ms since 1970. */
+  told: number;
+  toldAt: number;
+  startedAt: number;
+  /** When the last of them was over. */
+  overAt: number | undefined;
+  /** How often they came back after all were over, and when last. */
+  back: { times: number; at: number } | undefined;
+  summary: string | undefined;
+  description: string | undefined;
+  /** Labels that say what it is about, each with its values, and how many more values there are. */
+  where: readonly { label: string; values: readonly string[]; more: number }[];
+  /** Names of alerts that joined it, and what they share, such as `service=checkout`. */
+  folded: readonly string[];
+  shared: string | undefined;
+  /** Alerts that are not told one by one. */
+  more: number;
+  /** Where people look at it, in the system that sent it. */
+  links: readonly { label: string; url: string }[];
+  /** The incident that is open in the thread. */
+  incident: string | undefined;
+}
+
+/** What a thread shows in one message for as long as it lives. */
+export type LivingCard =
+  | { kind: "incident"; card: IncidentCard }
+  | { kind: "alerts"; card: AlertCard };
+
 export interface CallResult {
   call: string;
   tool: string;

@@ -1,12 +1,4 @@
-import type {
-  ActionCard,
-  IncidentCard,
-  Notice,
-  Outgoing,
-  Quoted,
-  Offer,
-  Progress,
-} from "./shown.ts";
+import type { ActionCard, LivingCard, Notice, Outgoing, Quoted, Offer, Progress } from "./shown.ts";
 
 /** Names a message on its platform for as long as it exists; the view that made it can change it or take it back. */
 export type MessageRef = string;
@@ -90,10 +82,10 @@ export interface View {
   updateNotice(ref: MessageRef, notice: Notice | undefined): Promise<void>;
   postCard(card: ActionCard, delivery: Delivery): Promise<MessageRef>;
   updateCard(ref: MessageRef, card: ActionCard, said?: Pick<Delivery, "unshown">): Promise<void>;
-  /** An incident's card, one for as long as the thread lives. Left out where nobody looks. */
-  postIncident?(card: IncidentCard, delivery: Delivery): Promise<MessageRef>;
+  /** An incident's card or a group of alerts, in one message for as long as the thread lives. Left out where nobody looks. */
+  postLiving?(living: LivingCard, delivery: Delivery): Promise<MessageRef>;
   /** Notifies nobody. */
-  updateIncident?(ref: MessageRef, card: IncidentCard): Promise<void>;
+  updateLiving?(ref: MessageRef, living: LivingCard): Promise<void>;
   /**
    * Reads what stands above the message that was posted as `before` and, if given, below the one posted as `after`: of its
    * thread, or of the channel where it begins one. Of `before` itself only what it carries of others' words. The newest

@@ -9,7 +9,8 @@ import { fold } from "../thread/fold.ts";
 import { isUnsettled, Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
 import { outgoingOf, type Shown } from "./outgoing.ts";
-import { incidentOf } from "./incidents.ts";
+import { isOver, livingIn } from "../thread/fold-living.ts";
+import { livingOf } from "./living.ts";
 import { cardOf, type Encode } from "./cards.ts";
 
 /** What was said and answered, in order, and at the end every card that waits for a person. */
@@ -39,12 +40,12 @@ export async function historyOf(
   const cards = [...thread.live].filter(isOpen).map((action): HistoryItem => {
     return { kind: "card", card: cardOf(key, action, encode), at: action.proposal.at };
   });
-  const incidents = [...thread.incidents.values()].flatMap(({ state }): HistoryItem[] => {
-    const { status, startedAt: at } = state;
-    return status === "open" ? [{ kind: "incident", card: incidentOf(state, encode), at }] : [];
+  const standing = livingIn(thread).flatMap((living): HistoryItem[] => {
+    const { startedAt: at } = living.state;
+    return isOver(living) ? [] : [{ kind: "living", living: livingOf(thread, living, shown), at }];
   });
   const asked = items.slice(-limit).map((item) => stillAsking(item, thread));
-  return [...asked, ...incidents, ...cards];
+  return [...asked, ...standing, ...cards];
 }
 
 function said(

@@ -3,7 +3,8 @@ import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
-import { nextUndelivered, type Undelivered } from "./undelivered.ts";
+import { overDueAt, overWord } from "./fold-alerts.ts";
+import { nextUndelivered, owedLiving, type Undelivered } from "./undelivered.ts";
 import { escalationTime, isWaiting, type Waiting, waitingIn } from "./waiting.ts";
 import {
   type Absence,
@@ -131,7 +132,7 @@ export function decide(thread: Thread, situation: Situation): Step {
     showStep(thread, scene) ??
     expiryStep(thread, scene) ??
     ringStep(thread, scene) ??
-    (scene.draining ? undefined : clickStep(thread, scene)) ??
+    (scene.draining ? undefined : (clickStep(thread, scene) ?? overStep(thread, scene))) ??
     endingStep(thread, scene) ??
     (scene.draining ? undefined : hostStep(scene)) ??
     (isResting(thread, scene)
@@ -191,7 +192,7 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
 }
 
 /** The oldest thing owed to each view; one at a time, so that a thread reads in order. */
-function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
+function deliverStep(thread: Thread, { busy, now }: Situation): Step | undefined {
   // Nobody can answer in a place before what is said there comes here.
   for (const [view, pointer] of thread.pointers) {
     const key = workKey.view(view);
@@ -201,7 +202,7 @@ function deliverStep(thread: Thread, { busy }: Situation): Step | undefined {
   for (const view of thread.views) {
     const key = workKey.view(view);
     if (busy.has(key) || thread.pointers.get(view) === "opening") continue;
-    const undelivered = nextUndelivered(thread, view);
+    const undelivered = nextUndelivered(thread, view, now);
     if (undelivered !== undefined) return { do: "deliver", key, view, undelivered };
   }
   return undefined;
@@ -300,6 +301,15 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   return undefined;
 }
 
+/** The thread is told in a line of its own that a group's alerts are over. */
+function overStep(thread: Thread, { now }: Scene): Step | undefined {
+  for (const alerts of thread.alerts.values()) {
+    const at = overDueAt(alerts);
+    if (at !== undefined && at <= now) return { do: "tell", untold: overWord(thread, alerts) };
+  }
+  return undefined;
+}
+
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
 function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | undefined {
   for (const waiting of waitingIn(thread)) {
@@ -387,6 +397,9 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);
   for (const { at } of unshown(thread, situation)) note(at);
   for (const { at } of unsummed(thread, situation)) if (at > situation.now) note(at);
+  for (const view of thread.views)
+    for (const { dueAt } of owedLiving(thread, view)) if (dueAt > situation.now) note(dueAt);
+  for (const alerts of thread.alerts.values()) note(overDueAt(alerts) ?? Infinity);
   note(...timesOf(situation.items, situation), ...checkTimes(thread, situation));
   return next === Infinity ? undefined : next;
 }

@@ -20,10 +20,14 @@ export function notice(
   return { id, kind: "notice", text, ...more };
 }
 
-export function untoldNotice({ id, to, about }: Untold, around: Surroundings): Notice {
+export function untoldNotice(
+  { id, to, about, mentions = [] }: Untold,
+  around: Surroundings,
+): Notice {
   return notice(noticeId.told(id), phrases.factText(about), {
     answers: id,
     ...(to !== undefined && { to }),
+    ...mentioning([...mentions]),
     ...(about.kind === "held" && { holds: about.actions }),
     ...(about.kind === "glass" && mentioning(askersOfGlass(about.action, around))),
     ...(about.kind === "late" && !about.isSettled && { settles: about.ref }),

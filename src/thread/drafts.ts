@@ -42,6 +42,7 @@ import {
   type ModelFacts,
   modelDrafts,
 } from "./drafts-runs.ts";
+import { livingName } from "./fold-living.ts";
 import type { Call } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -167,8 +168,8 @@ export function shownId(undelivered: Undelivered): string {
   switch (undelivered.kind) {
     case "card":
       return cardState(undelivered.action.action, undelivered.action.touched);
-    case "incident":
-      return cardState(undelivered.incident.state.incident, undelivered.incident.state.seq);
+    case "living":
+      return cardState(livingName(undelivered.living), undelivered.living.touched);
     case "quote":
       return quoteState(undelivered.quote.id, undelivered.quote.touched);
     case "past":

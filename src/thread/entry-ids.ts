@@ -120,7 +120,7 @@ export function progressId(run: string): string {
   return `begun:${run}`;
 }
 
-/** What is shown once the card of an action or incident stands as of entry `seq`. */
+/** What is shown once the message of an action, an incident or alerts stands as of entry `seq`. */
 export function cardState(of: string, seq: number): string {
   return `${of}@${seq}`;
 }
@@ -128,6 +128,23 @@ export function cardState(of: string, seq: number): string {
 export function readCardState(shown: string): { of: string; seq: number } {
   const [of = "", seq = ""] = shown.split("@");
   return { of, seq: Number(seq) };
+}
+
+/** A group of alerts, by the entry that told of it first. */
+export function alertsName(openedAt: number): string {
+  return `alert${openedAt}`;
+}
+
+const OVER = "over:";
+
+/** What the fold wants said once all of a group's alerts are over, as of entry `seq`. */
+export function alertsOver(name: string, seq: number): string {
+  return `${OVER}${cardState(name, seq)}`;
+}
+
+/** The group of such a word; undefined where something else is said. */
+export function readAlertsOver(due: string): string | undefined {
+  return due.startsWith(OVER) ? readCardState(due.slice(OVER.length)).of : undefined;
 }
 
 /** It says what came of paging people. */

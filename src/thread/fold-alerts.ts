@@ -1,10 +1,79 @@
 import type { Entry } from "../core/entry.ts";
-import type { Thread } from "./state.ts";
+import { severityIn, urgencyIn } from "./alert-phrases.ts";
+import { alertsName, alertsOver, readAlertsOver } from "./entry-ids.ts";
+import { mentionable } from "./mentions.ts";
+import type { ShownAlerts, Thread, Untold } from "./state.ts";
+
+/** So long all of a group's alerts have to be over before the thread is told, ms: one that flaps is back by then. */
+const OVER_MS = 15_000;
+/** And no more often than that, ms. */
+const OVER_AGAIN_MS = 600_000;
 
 /** How a group of alerts of this thread stands now; two who were told at once may tell the older state later. */
-export function applyAlertState({ alerts }: Thread, state: Entry<"alert_state">): void {
-  const name = `${state.of} ${state.group}`;
-  const known = alerts.get(name);
-  if (known === undefined) alerts.set(name, { state, openedAt: state.seq, shown: new Map() });
-  else if (known.state.last < state.last) known.state = state;
+export function applyAlertState(thread: Thread, state: Entry<"alert_state">): void {
+  const key = `${state.of} ${state.group}`;
+  const known = thread.alerts.get(key);
+  if (known !== undefined && known.state.last >= state.last) return;
+  const { seq, at } = state;
+  const alerts = known ?? begin(state);
+  thread.alerts.set(key, alerts);
+  alerts.state = state;
+  alerts.touched = seq;
+  if (state.overAt !== undefined) alerts.over ??= { seq, at };
+  else if (alerts.over !== undefined) {
+    alerts.over = undefined;
+    alerts.back = { times: (alerts.back?.times ?? 0) + 1, at };
+  }
+  ping(thread, alerts);
+}
+
+function begin(state: Entry<"alert_state">): ShownAlerts {
+  return {
+    state,
+    openedAt: state.seq,
+    touched: state.seq,
+    shown: new Map(),
+    pinged: undefined,
+    over: undefined,
+    toldOver: undefined,
+    back: undefined,
+  };
+}
+
+/** Whom the route names is told when the group opens, and again only when it has become more urgent than ever. */
+function ping(thread: Thread, alerts: ShownAlerts): void {
+  const { id, name, firing, mention = [], alerts: all } = alerts.state;
+  const loud = all.filter(({ status }) => status === "firing");
+  const urgency = urgencyIn(loud);
+  if (firing === 0 || mention.length === 0) return;
+  if (alerts.pinged !== undefined && urgency <= alerts.pinged) return;
+  alerts.pinged = urgency;
+  const summary = loud[0]?.summary;
+  const about = { kind: "alerts_fire" as const, name, severity: severityIn(loud), summary };
+  thread.untold.set(id, { id, about, mentions: mentionable(mention) });
+}
+
+/** When the thread is told in a line of its own that all of a group's alerts are over; undefined: it was, or they are not. */
+export function overDueAt({ over, toldOver }: ShownAlerts): number | undefined {
+  if (over === undefined || (toldOver !== undefined && toldOver.seq >= over.seq)) return undefined;
+  const again = toldOver === undefined ? 0 : toldOver.at + OVER_AGAIN_MS;
+  return Math.max(over.at + OVER_MS, again);
+}
+
+/** The thread was told so. */
+export function noteToldOver({ alerts }: Thread, { answers = "", seq, at }: Entry<"notice">): void {
+  const name = readAlertsOver(answers);
+  if (name === undefined) return;
+  for (const each of alerts.values())
+    if (alertsName(each.openedAt) === name) each.toldOver = { seq, at };
+}
+
+/** What that line says. */
+export function overWord(thread: Thread, { state, openedAt, over }: ShownAlerts): Untold {
+  const { name, startedAt, overAt = startedAt, resolved } = state;
+  const incident = [...thread.incidents.values()].findLast((each) => each.state.status === "open")
+    ?.state.incident;
+  const ms = Math.max(0, overAt - startedAt);
+  const about = { kind: "alerts_over" as const, name, count: resolved, ms, incident };
+  return { id: alertsOver(alertsName(openedAt), over?.seq ?? 0), about };
 }

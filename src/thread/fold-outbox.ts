@@ -9,7 +9,8 @@ import {
 } from "./entry-ids.ts";
 import { showAgain, showCard, touch } from "./fold-actions.ts";
 import { findCall } from "./fold-calls.ts";
-import { showIncident } from "./fold-incidents.ts";
+import { noteToldOver } from "./fold-alerts.ts";
+import { showLiving } from "./fold-living.ts";
 import { forget } from "./fold-memory.ts";
 import { refuseReply } from "./fold-messages.ts";
 import { applyPointer, discharge, showQuote } from "./fold-views.ts";
@@ -21,6 +22,7 @@ export function applyNotice(thread: Thread, entry: Entry<"notice">): void {
   if (entry.answers !== undefined) {
     forget(thread, entry.answers);
     refuseReply(thread, entry.answers);
+    noteToldOver(thread, entry);
   }
   if (entry.instead !== undefined) thread.assents.delete(entry.instead);
   if (entry.warns !== undefined) markWarned(thread, entry, entry.warns);
@@ -110,7 +112,7 @@ export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void
   const card = readCardState(entry);
   const action = thread.actions.get(card.of);
   if (action !== undefined) showCard(thread, action, delivered, card.seq);
-  else showIncident(thread, delivered, card);
+  else showLiving(thread, delivered, card);
 }
 
 /** Something that is for everybody stands in the view. */

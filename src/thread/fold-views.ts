@@ -2,6 +2,7 @@ import type { Entry } from "../core/entry.ts";
 import { isOver } from "./action.ts";
 import { readQuoteState, WHERE_IT_IS } from "./entry-ids.ts";
 import { leaveIfShown } from "./fold-actions.ts";
+import { passOver } from "./fold-living.ts";
 import { forgetOldest } from "./fold-memory.ts";
 import { dropViews } from "./live-notices.ts";
 import { isAside } from "./said.ts";
@@ -21,8 +22,7 @@ export function applyViewAdded(thread: Thread, { view, channel }: Entry<"view_ad
   for (const action of thread.live)
     if (isOver(action))
       action.shown.set(view, { ref: "", seq: Infinity, read: 0, isRefused: true });
-  for (const { state, shown } of thread.incidents.values())
-    if (state.status === "resolved") shown.set(view, { ref: undefined, seq: state.seq });
+  passOver(thread, view);
   thread.pointers.set(view, "opening");
 }
 

@@ -22,7 +22,7 @@ import {
   findCall,
 } from "./fold-calls.ts";
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
-import { applyIncidentState } from "./fold-incidents.ts";
+import { applyIncidentState } from "./fold-living.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import {
   applyMoved,

@@ -1,3 +1,4 @@
+import { alertsAreOver, alertsFire } from "./alert-phrases.ts";
 import { listAnd, listOr } from "../core/lists.ts";
 import type { Room } from "./addressed.ts";
 import type { Entry } from "../core/entry.ts";
@@ -231,6 +232,10 @@ export function factText(about: UntoldFact): string {
       return `🚨 ${about.by} broke the glass for ${about.action} (${about.title}), without waiting for other approvals or the end of a freeze: ${about.reason}`;
     case "alarm":
       return about.text;
+    case "alerts_fire":
+      return alertsFire(about);
+    case "alerts_over":
+      return alertsAreOver(about);
     case "late":
       return `${about.ref} reported back late: ${about.outcome}. ${about.text}`;
     case "held": {

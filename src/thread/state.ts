@@ -131,6 +131,8 @@ export interface Untold {
   /** One person only. */
   to?: string;
   about: UntoldFact;
+  /** Accounts and groups that its message mentions. */
+  mentions?: readonly string[];
 }
 
 /** What it says. A call is named by its id, a person as they are called. */
@@ -143,6 +145,10 @@ export type UntoldFact =
   | { kind: "glass"; action: string; title: string; by: string; reason: string }
   /** A worker that had lost its lease said how a call or an action ended. */
   | { kind: "alarm"; text: string }
+  /** Alerts fire, and whom their route names is told. */
+  | { kind: "alerts_fire"; name: string; severity: string | undefined; summary: string | undefined }
+  /** All alerts of a group are over. `incident`: one that is open here. */
+  | { kind: "alerts_over"; name: string; count: number; ms: number; incident: string | undefined }
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
   | { kind: "held"; actions: string[] }
   | { kind: "pasted"; file: string; bytes: number }
@@ -172,25 +178,44 @@ export interface LiveNotice {
   readonly open: Set<string>;
 }
 
-/** An incident that was opened in the thread, and which message shows it where. */
-export interface ShownIncident {
+/** What the thread shows in one message for as long as it lives, brought up to date whenever it has changed. */
+interface Living<State> {
   /** How it stands. */
-  state: Entry<"incident_state">;
-  /** The entry that told of it first: its card comes up in that order. */
+  state: State;
+  /** The entry that told of it first: its message comes up in that order. */
   readonly openedAt: number;
-  /** Per view its card, and the newest state that it shows; without a card, what is the past there. */
-  readonly shown: Map<string, { ref: string | undefined; seq: number }>;
+  /** The newest entry that changed what its message says. */
+  touched: number;
+  /** Per view its message. */
+  readonly shown: Map<string, ShownLiving>;
 }
 
-/** A group of alerts that the thread is told of, and which message shows it where. */
-export interface ShownAlerts {
-  /** How it stands. */
-  state: Entry<"alert_state">;
-  /** The entry that told of it first. */
-  readonly openedAt: number;
-  /** Per view its message, and the newest state that it shows; without a message, what is the past there. */
-  readonly shown: Map<string, { ref: string | undefined; seq: number }>;
+export interface ShownLiving {
+  /** Undefined: what is the past there. */
+  readonly ref: string | undefined;
+  /** The entry as of which it stands there. */
+  readonly seq: number;
+  /** When that was, ms since 1970, and how many edits came shortly after one another until then. */
+  readonly at: number;
+  readonly edits: number;
 }
+
+/** An incident that was opened in the thread. */
+export type ShownIncident = Living<Entry<"incident_state">>;
+
+/** A group of alerts that the thread is told of. */
+export interface ShownAlerts extends Living<Entry<"alert_state">> {
+  /** How urgent what fired was at most, once people were told of it. */
+  pinged: number | undefined;
+  /** The entry that said first that all of them are over; undefined: they are not. */
+  over: { readonly seq: number; readonly at: number } | undefined;
+  /** The newest end that the thread was told in a line of its own, and when. */
+  toldOver: { readonly seq: number; readonly at: number } | undefined;
+  /** How often they came back after all were over, and when that was last. */
+  back: { readonly times: number; readonly at: number } | undefined;
+}
+
+export type LivingMessage = ShownIncident | ShownAlerts;
 
 export interface QuestionEnd {
   outcome: "answered" | "expired" | "cancelled";

@@ -1,18 +1,23 @@
 import type { Action } from "./action.ts";
 import { owedQuote } from "./fold-views.ts";
+import { livingDueAt, livingIn } from "./fold-living.ts";
 import { firstPast } from "./live-notices.ts";
-import type { LiveNotice, OutboxItem, Quote, ShownIncident, Thread } from "./state.ts";
+import type { LiveNotice, LivingMessage, OutboxItem, Quote, Thread } from "./state.ts";
 
 /** What a view of a thread has yet to be shown. */
 export type Undelivered =
   | { kind: "card"; action: Action }
-  | { kind: "incident"; incident: ShownIncident }
+  | { kind: "living"; living: LivingMessage }
   | { kind: "item"; item: OutboxItem }
   | { kind: "quote"; quote: Quote }
   | { kind: "past"; live: LiveNotice };
 
 /** The oldest of it, so that a thread reads in order; what only changes comes last. */
-export function nextUndelivered(thread: Thread, view: string): Undelivered | undefined {
+export function nextUndelivered(
+  thread: Thread,
+  view: string,
+  now: number,
+): Undelivered | undefined {
   let oldest: { seq: number; undelivered: Undelivered } | undefined;
   const found = (seq: number, undelivered: Undelivered) => {
     if (oldest === undefined || seq < oldest.seq) oldest = { seq, undelivered };
@@ -22,10 +27,8 @@ export function nextUndelivered(thread: Thread, view: string): Undelivered | und
     const seq = owedSeq(action.shown.get(view), action.proposedAt, action.touched);
     if (seq !== undefined) found(seq, { kind: "card", action });
   }
-  for (const incident of thread.incidents.values()) {
-    const seq = owedSeq(incident.shown.get(view), incident.openedAt, incident.state.seq);
-    if (seq !== undefined) found(seq, { kind: "incident", incident });
-  }
+  for (const { living, seq, dueAt } of owedLiving(thread, view))
+    if (dueAt <= now) found(seq, { kind: "living", living });
   // Items are kept in order.
   for (const item of thread.outbox.values()) {
     if (!item.views.has(view)) continue;
@@ -37,6 +40,18 @@ export function nextUndelivered(thread: Thread, view: string): Undelivered | und
   if (oldest !== undefined) return oldest.undelivered;
   const live = firstPast(thread, view);
   return live && { kind: "past", live };
+}
+
+/** What of the thread's living messages a view has not as it is, and from when on it may show it. */
+export function owedLiving(
+  thread: Thread,
+  view: string,
+): { living: LivingMessage; seq: number; dueAt: number }[] {
+  return livingIn(thread).flatMap((living) => {
+    const shown = living.shown.get(view);
+    const seq = owedSeq(shown, living.openedAt, living.touched);
+    return seq === undefined ? [] : [{ living, seq, dueAt: livingDueAt(living, shown) }];
+  });
 }
 
 /** The place in the thread's order of a card that a view has not as it is; undefined: it has. */

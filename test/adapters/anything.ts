@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { ActionCard } from "../../src/adapters/shown.ts";
+import type { ActionCard, AlertCard } from "../../src/adapters/shown.ts";
 import { basicBlocks } from "../../src/adapters/render/basic.ts";
 import type { Block, Inline } from "../../src/adapters/render/rich-text.ts";
 import { exactText } from "../../src/security/sanitize.ts";
@@ -203,3 +203,40 @@ export function anyCard(sample: ActionCard): fc.Arbitrary<ActionCard> {
       phase: isOpen ? "open" : phase,
     }));
 }
+
+/** Groups of alerts as full as their messages can be. */
+export const anyAlerts: fc.Arbitrary<AlertCard> = fc.record({
+  id: fc.constantFrom("alert12", "alert123456789"),
+  name: anyLong(300),
+  severity: fc.option(anyLong(300), { nil: undefined }),
+  urgency: fc.nat({ max: 3 }),
+  firing: fc.nat({ max: 2 }),
+  acknowledged: fc.nat({ max: 2 }),
+  resolved: fc.nat({ max: 1_000 }),
+  told: fc.nat(),
+  toldAt: fc.constant(1_795_318_200_000),
+  startedAt: fc.constant(1_795_318_100_000),
+  overAt: fc.constantFrom(undefined, 1_795_318_200_000),
+  back: fc.constantFrom(undefined, { times: 3, at: 1_795_318_200_000 }),
+  summary: fc.option(anyLong(2_000), { nil: undefined }),
+  description: fc.option(anyLong(2_000), { nil: undefined }),
+  where: fc.array(
+    fc.record({
+      label: fc.constantFrom("service", "instance"),
+      values: fc.array(anyLong(300), { minLength: 1, maxLength: 3 }),
+      more: fc.nat({ max: 20 }),
+    }),
+    { maxLength: 6 },
+  ),
+  folded: fc.array(anyLong(300), { maxLength: 12 }),
+  shared: fc.option(anyLong(300), { nil: undefined }),
+  more: fc.nat({ max: 1_000 }),
+  links: fc.array(
+    fc.record({
+      label: anyLong(40),
+      url: fc.constantFrom("https://acme.sentry.io/x_y*z", "https://acme.sentry.io/`"),
+    }),
+    { maxLength: 3 },
+  ),
+  incident: fc.constantFrom(undefined, "inc-20261123-aaaa"),
+});

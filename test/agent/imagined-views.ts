@@ -2,7 +2,9 @@ import { readCardState, readQuoteState, WHERE_IT_IS } from "../../src/thread/ent
 import type { Draft } from "../../src/core/entry.ts";
 import { viewFor } from "../../src/thread/views.ts";
 import { MAIN_VIEW } from "../../src/thread/state.ts";
+import { livingIn, livingName } from "../../src/thread/fold-living.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
+import { alertState } from "../fakes/alert-state.ts";
 import { expectThat, type Imagined, type Tape } from "./imagined-world.ts";
 
 /** A second place of the thread, and what is said by others than people. */
@@ -37,6 +39,12 @@ export function told({ entries }: Imagined, id: string, tape: Tape): Draft[] {
     { ...app, address: {} },
     { ...app, address: { bot: true } },
     state,
+    alertState(entries.length, {
+      id: `alerts:${id}`,
+      group: `g${tape() % 2}`,
+      mention: tape() % 2 === 0 ? ["test:ana"] : [],
+      ...(tape() % 2 === 0 && { firing: 0, resolved: 1, overAt: 2 }),
+    }),
     { id, kind: "alarm", text: `alarm ${id}` },
   ];
 }
@@ -97,7 +105,7 @@ export function checkViews({ entries, thread }: Imagined): void {
     const same = new Set(seqs.map((each) => each?.seq));
     expectThat(same.size === 1, `V6 the card of ${action.action} differs: ${[...same].join()}`);
   }
-  for (const id of thread.incidents.keys()) {
+  for (const id of livingIn(thread).map(livingName)) {
     const newest = [main, second].map(({ ids }) =>
       Math.max(
         0,

@@ -1,6 +1,6 @@
 import type {
   ActionCard,
-  IncidentCard,
+  LivingCard,
   Offer,
   Outgoing,
   Progress,
@@ -15,7 +15,7 @@ type Shown =
   | { ref: MessageRef; kind: "whisper"; to: string; text: string; offer: Offer | undefined }
   | { ref: MessageRef; kind: "card"; card: ActionCard }
   | { ref: MessageRef; kind: "quote"; said: Quoted }
-  | { ref: MessageRef; kind: "incident"; incident: IncidentCard }
+  | { ref: MessageRef; kind: "living"; living: LivingCard; edits: number }
   | { ref: MessageRef; kind: "begun"; soFar: readonly Progress[] };
 
 export interface ChatOptions {
@@ -119,11 +119,14 @@ export function createChat(options: ChatOptions = {}): Chat {
       if (item?.kind === "quote") item.said = said;
       return known ?? once(delivery, { ref: ref(), kind: "quote", said });
     },
-    postIncident: async (incident, delivery) =>
-      once(delivery, { ref: ref(), kind: "incident", incident }),
-    updateIncident: async (known, incident) => {
+    postLiving: async (living, delivery) =>
+      once(delivery, { ref: ref(), kind: "living", living, edits: 0 }),
+    updateLiving: async (known, living) => {
+      options.refuse?.("edit");
       const item = shown.find((each) => each.ref === known);
-      if (item?.kind === "incident") item.incident = incident;
+      if (item?.kind !== "living") return;
+      item.living = living;
+      item.edits += 1;
     },
     updateCard: async (known, card) => {
       options.refuse?.("settle");

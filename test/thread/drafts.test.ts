@@ -168,7 +168,7 @@ function cardInTwoPlaces() {
 
   /** The oldest that a place is owed gets there or not, as the worker does it; `lost`: the worker dies before it says so. */
   function deliver(view: keyof typeof read, how: "shown" | "lost" | "asker" | "file"): void {
-    const undelivered = nextUndelivered(thread, view);
+    const undelivered = nextUndelivered(thread, view, Date.now());
     if (undelivered === undefined) return;
     const known = undelivered.kind === "card" ? action?.shown.get(view)?.ref : undefined;
     const isThere = how === "shown" || how === "lost";
@@ -186,7 +186,7 @@ function cardInTwoPlaces() {
   return {
     isRead: (view: keyof typeof read) => read[view].has(action.proposal.revision),
     isRecorded: (view: string) => isShown(action, view),
-    isOwed: (view: string) => nextUndelivered(thread, view)?.kind === "card",
+    isOwed: (view: string) => nextUndelivered(thread, view, Date.now())?.kind === "card",
     click,
     deliver,
     say: () => write({ id: ref(), kind: "notice", text: "said" }),

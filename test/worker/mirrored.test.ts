@@ -109,7 +109,10 @@ const lines = ({ shown }: Chat) =>
   shown.map((item) => {
     if (item.kind === "quote") return `${item.said.name}: ${item.said.text}`;
     if (item.kind === "card") return `${item.card.action} ${item.card.phase}`;
-    if (item.kind === "incident") return `${item.incident.id} ${item.incident.status}`;
+    if (item.kind === "living") {
+      const { kind, card } = item.living;
+      return kind === "incident" ? `${card.id} ${card.status}` : `${card.name} ${card.firing}`;
+    }
     if (item.kind !== "say") return item.kind;
     const { message } = item;
     return message.kind === "notice"

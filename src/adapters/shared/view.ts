@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Delivery, MessageRef, View } from "../view.ts";
 import type { Outgoing, Progress } from "../shown.ts";
 import { renderCard, type RenderedCard } from "../render/card.ts";
-import { renderIncident } from "../render/incident.ts";
+import { renderLiving } from "../render/living.ts";
 import type { AllowLink, RenderedMessage, Table } from "../render/rich-text.ts";
 import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
@@ -132,14 +132,14 @@ export function createChatView<Place, Message>(
       }
     },
 
-    async postIncident(card, delivery) {
-      return put(ofCard(renderIncident(card), "incident"), delivery);
+    async postLiving(living, delivery) {
+      return put(ofCard(renderLiving(living), living.kind), delivery);
     },
 
-    async updateIncident(ref, card) {
+    async updateLiving(ref, living) {
       const edit = (messages: readonly Message[]) => editAll(ref, messages);
-      if ((await sendFitting(ofCard(renderIncident(card), "incident"), edit)).sent) return;
-      log.warn({ incident: card.id }, "an incident's card is gone and stays so");
+      if ((await sendFitting(ofCard(renderLiving(living), living.kind), edit)).sent) return;
+      log.warn({ [living.kind]: living.card.id }, "a message that tells how it stands is gone");
     },
 
     async quote(said, delivery, shown) {

@@ -1,5 +1,5 @@
-import type { ActionCard, IncidentCard } from "../shown.ts";
-import { incidentMessage } from "../render/incident.ts";
+import type { ActionCard, LivingCard } from "../shown.ts";
+import { livingMessage } from "../render/living.ts";
 import { renderDetails, wholeCard } from "../render/card-details.ts";
 import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
@@ -25,10 +25,15 @@ export function detailsText(card: ActionCard, look: Look, footer: string): strin
   return box(renderDetails(card), look, footer);
 }
 
-/** An incident's card, and what is typed where others have buttons. */
-export function incidentText(card: IncidentCard, look: Look): string {
-  const typed = `incident update ${card.id} note="…" · incident resolve ${card.id}`;
-  return box(incidentMessage(card), look, card.status === "open" ? typed : card.id);
+/** A message that is kept up to date elsewhere, and what is typed where others have buttons. */
+export function livingText(living: LivingCard, look: Look): string {
+  return box(livingMessage(living), look, typedFor(living));
+}
+
+function typedFor({ kind, card }: LivingCard): string {
+  if (kind === "alerts") return `tells how ${card.name} stands`;
+  if (card.status !== "open") return card.id;
+  return `incident update ${card.id} note="…" · incident resolve ${card.id}`;
 }
 
 /** Lines with a bar at their left: no right edge that a narrow or resized window could break. */

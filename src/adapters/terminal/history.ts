@@ -1,6 +1,6 @@
 import type { HistoryItem } from "../queries.ts";
 import type { Outgoing } from "../shown.ts";
-import { incidentText, standingText } from "./card.ts";
+import { livingText, standingText } from "./card.ts";
 import { messageText } from "./message.ts";
 import type { Look } from "./style.ts";
 import { formatClock } from "./time.ts";
@@ -35,7 +35,7 @@ export async function pastText(item: HistoryItem, look: Look): Promise<string> {
 
 async function bodyOf(item: HistoryItem, look: Look): Promise<string> {
   if (item.kind === "card") return standingText(item.card, look.paint);
-  if (item.kind === "incident") return incidentText(item.card, look);
+  if (item.kind === "living") return livingText(item.living, look);
   if (item.kind === "out") return messageText(shortenMessage(item.message), look);
   return `${look.paint("cyan", item.name)} › ${shorten(item.text)}`;
 }

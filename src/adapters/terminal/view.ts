@@ -4,8 +4,8 @@ import type { MessageRef, View } from "../view.ts";
 import { plainNotice } from "../render/phrases.ts";
 import type { Activity } from "./activity.ts";
 import type { Board } from "./board.ts";
-import { cardText, incidentText, replyLine, standingText } from "./card.ts";
-import { incidentLine } from "../render/incident.ts";
+import { cardText, livingText, replyLine, standingText } from "./card.ts";
+import { livingLine } from "../render/living.ts";
 import type { Look } from "./style.ts";
 import { messageText, tryProgressText } from "./message.ts";
 import { DELIVERED_TWICE } from "./phrases.ts";
@@ -73,14 +73,14 @@ export function createView(parts: ViewParts): TerminalView {
       return randomUUID();
     },
     updateCard: (_ref, card) => showAction(card),
-    async postIncident(card) {
+    async postLiving(living) {
       await parts.ready;
-      await print(`\n${incidentText(card, look())}\n`);
+      await print(`\n${livingText(living, look())}\n`);
       return randomUUID();
     },
-    async updateIncident(_ref, card) {
+    async updateLiving(_ref, living) {
       await parts.ready;
-      await print(incidentLine(card));
+      await print(livingLine(living));
     },
     async delete() {
       await parts.ready;

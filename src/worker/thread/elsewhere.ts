@@ -9,7 +9,8 @@ import type { StepOf } from "../../thread/decide.ts";
 import type { Undelivered } from "../../thread/undelivered.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { notices } from "../../thread/phrases.ts";
-import type { OutboxItem, Thread } from "../../thread/state.ts";
+import { alertsLine } from "../../thread/alert-phrases.ts";
+import type { LivingMessage, OutboxItem, Thread } from "../../thread/state.ts";
 import { OPS } from "../../team/ops.ts";
 import { viewFor } from "../../thread/views.ts";
 import type { ThreadContext } from "./parts.ts";
@@ -77,10 +78,11 @@ function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "p
       const asker = thread.runs.get(proposal.run)?.started.principals[0];
       return { name: `the card of ${action}`, words, asker, since: proposal.at, shown };
     }
-    case "incident": {
-      const { state, shown } = undelivered.incident;
-      const words = encode(`${state.incident}, ${state.status}: ${state.title}`);
-      return { name: state.incident, words, asker: newestAsker(thread), since: state.at, shown };
+    case "living": {
+      const { state, shown } = undelivered.living;
+      const { name, words } = wordsOf(state);
+      const asker = newestAsker(thread);
+      return { name, words: encode(words), asker, since: state.at, shown };
     }
     case "quote": {
       const { text, at } = undelivered.quote;
@@ -90,6 +92,13 @@ function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "p
     case "item":
       return owedItem(ctx, undelivered.item);
   }
+}
+
+function wordsOf(state: LivingMessage["state"]): Pick<Owed, "name" | "words"> {
+  if (state.kind === "alert_state")
+    return { name: "the message of its alerts", words: alertsLine(state) };
+  const { incident, status, title } = state;
+  return { name: incident, words: `${incident}, ${status}: ${title}` };
 }
 
 function owedItem(ctx: ThreadContext, item: OutboxItem): Owed {

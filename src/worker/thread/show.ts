@@ -21,7 +21,8 @@ import {
   type Shown as ShownWords,
 } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
-import { incidentOf } from "../../queries/incidents.ts";
+import { livingOf } from "../../queries/living.ts";
+import { livingIn, livingName } from "../../thread/fold-living.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
 import { showElsewhere } from "./elsewhere.ts";
@@ -132,8 +133,8 @@ const SHOWS: ReadonlySet<PropertyKey> = new Set<keyof View>([
   "updateNotice",
   "postCard",
   "updateCard",
-  "postIncident",
-  "updateIncident",
+  "postLiving",
+  "updateLiving",
   "quote",
 ]);
 
@@ -167,11 +168,12 @@ export async function takeBack(
   const known = { last: entries.length, head: entries.at(-1)?.head };
   // Set back meanwhile: a copy too many is better than a message too few.
   if ((await retryUntilStored(ctx, () => ctx.journal.flush(key, known))) === "lost") return;
-  if (undelivered?.kind === "incident") {
-    const { incident } = undelivered.incident.state;
-    const newest = fold(new Thread(), entries).incidents.get(incident);
+  if (undelivered?.kind === "living") {
+    const name = livingName(undelivered.living);
+    const thread = fold(new Thread(), entries);
+    const newest = livingIn(thread).find((each) => livingName(each) === name);
     if (newest !== undefined)
-      await view.updateIncident?.(ref, incidentOf(newest.state, parts.encoder.encode));
+      await view.updateLiving?.(ref, livingOf(thread, newest, shownAs(parts)));
     return;
   }
   if (undelivered?.kind === "card") {
@@ -220,17 +222,17 @@ async function deliver(
     await view.updateCard(shown.ref, card, { unshown });
     return shown.ref;
   }
-  if (undelivered.kind === "incident") {
-    const { state, shown } = undelivered.incident;
-    const card = incidentOf(state, encode);
-    const ref = shown.get(viewName)?.ref;
+  if (undelivered.kind === "living") {
+    const living = livingOf(thread, undelivered.living, words);
+    const ref = undelivered.living.shown.get(viewName)?.ref;
     // Whoever wrote it down was not us: another worker may have shown it.
     if (ref === undefined) {
-      const isBroadcast = card.severity === "sev1" && card.status === "open";
+      const { kind, card } = living;
+      const isBroadcast = kind === "incident" && card.severity === "sev1" && card.status === "open";
       const delivery = { id: card.id, isRetry: true, ...(isBroadcast && { isBroadcast }) };
-      return (await view.postIncident?.(card, delivery)) ?? "";
+      return (await view.postLiving?.(living, delivery)) ?? "";
     }
-    if (ref !== "") await view.updateIncident?.(ref, card);
+    if (ref !== "") await view.updateLiving?.(ref, living);
     return ref;
   }
   if (undelivered.kind === "past") {

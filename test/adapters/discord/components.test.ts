@@ -4,6 +4,7 @@ import { createRunProgress, renderProgress } from "../../../src/adapters/render/
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { discordCard } from "../../../src/adapters/discord/card.ts";
 import { readComponents } from "../../fakes/discord/components.ts";
+import { renderAlerts } from "../../../src/adapters/render/alerts.ts";
 import { renderCard } from "../../../src/adapters/render/card.ts";
 import { renderDetails } from "../../../src/adapters/render/card-details.ts";
 import type { Block, RenderedMessage } from "../../../src/adapters/render/rich-text.ts";
@@ -16,6 +17,7 @@ import {
   bare,
   PROPERTY_RUNS,
   readable,
+  anyAlerts,
 } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 import { readDiscord } from "./reader.ts";
@@ -180,6 +182,22 @@ describe("a message on Discord", () => {
       );
     });
     fc.assert(property, { numRuns: 60, seed: 4 });
+  });
+
+  test("whatever alerts say, their message is one that Discord takes, and nothing in it is markup", () => {
+    const property = fc.property(anyAlerts, (alerts) => {
+      const [message, ...more] = discordCard(renderAlerts(alerts));
+      expect(more).toEqual([]);
+      const [frame] = readComponents(JSON.parse(JSON.stringify(message?.components)), true);
+      const inner = frame?.["components"] as { content?: string }[];
+      const read = readDiscord(inner.map((each) => each.content ?? "").join("\n"));
+      expect(read.mentions).toEqual([]);
+      const isOurs =
+        /^\[[\p{L}\p{N} -]+ \(acme\.sentry\.io\)\]\(<https:\/\/acme\.sentry\.io\/x_y\*z>\)$/u;
+      expect(read.links.filter((link) => !isOurs.test(link))).toEqual([]);
+      expect(read.headings).toBe(1);
+    });
+    fc.assert(property, { numRuns: 100, seed: 4 });
   });
 
   test("details are as many messages as they need", () => {

@@ -7,6 +7,7 @@ import {
   slackMessages,
 } from "../../../src/adapters/slack/encode.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
+import { renderAlerts } from "../../../src/adapters/render/alerts.ts";
 import { renderCard } from "../../../src/adapters/render/card.ts";
 import { renderOpened } from "../../../src/adapters/render/card-details.ts";
 import { slackCard } from "../../../src/adapters/slack/card.ts";
@@ -20,6 +21,7 @@ import {
   bare,
   PROPERTY_RUNS,
   readable,
+  anyAlerts,
 } from "../anything.ts";
 import { killCard, talkOf } from "../terminal/harness.ts";
 
@@ -242,6 +244,24 @@ describe("a message on Slack", () => {
       for (const each of slackMessages(renderOpened(card))) check(each);
     });
     fc.assert(property, { numRuns: 60, seed: 4 });
+  });
+
+  test("whatever alerts say, their message is one that Slack takes, literal, and pings nobody", () => {
+    const property = fc.property(anyAlerts, (alerts) => {
+      for (const newer of [true, false]) {
+        const [message, ...more] = slackCard(renderAlerts(alerts), newer);
+        expect(more).toEqual([]);
+        const blocks = JSON.parse(JSON.stringify(message?.blocks));
+        expect(blockProblems(blocks, 50)).toEqual([]);
+        expect(areBlocksTooLong(blocks)).toBe(false);
+        expect(pingsOf({ text: message?.text ?? "", blocks })).toEqual([]);
+        const marks = nodesOf(blocks).filter(({ type }) => type === "mrkdwn");
+        expect(marks.every(({ text }) => /^<!date\^\d+\^[^<>]*>$/.test(String(text)))).toBe(true);
+        const links = nodesOf(blocks).filter(({ type }) => type === "link");
+        expect(links.every(({ url }) => url === "https://acme.sentry.io/x_y*z")).toBe(true);
+      }
+    });
+    fc.assert(property, { numRuns: 100, seed: 4 });
   });
 
   test("a card of one very long line is taken too", () => {

@@ -149,7 +149,7 @@ test("of an incident's card that is refused nobody is told to decide it", async 
     by: "ana",
     timeline: [],
   };
-  await view.postIncident?.(card, { id: "i1", isRetry: false });
+  await view.postLiving?.({ kind: "incident", card }, { id: "i1", isRetry: false });
   expect(texts().at(-1)).toMatch(/^An incident's card could not be shown/);
 });
 

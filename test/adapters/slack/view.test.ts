@@ -62,12 +62,17 @@ test("the channel shows the card of an incident that is broadcast, and of no oth
   };
   const inChannel = () =>
     bot.slack.messages(bot.ops, root).filter(({ subtype }) => subtype === "thread_broadcast");
-  await view.postIncident?.(card, again("inc-1"));
+  await view.postLiving?.({ kind: "incident", card }, again("inc-1"));
   expect(inChannel()).toEqual([]);
-  const ref = await view.postIncident?.(card, { ...again("inc-2"), isBroadcast: true });
+  const ref = await view.postLiving?.(
+    { kind: "incident", card },
+    { ...again("inc-2"), isBroadcast: true },
+  );
   expect(inChannel().map(({ ts }) => ts)).toEqual([ref]);
   // One whose response was lost is found, and not shown again.
-  expect(await view.postIncident?.(card, { ...again("inc-2"), isBroadcast: true })).toBe(ref);
+  expect(
+    await view.postLiving?.({ kind: "incident", card }, { ...again("inc-2"), isBroadcast: true }),
+  ).toBe(ref);
   expect(inChannel()).toHaveLength(1);
   expect(bot.slack.pings).toEqual([]);
 });

@@ -1,0 +1,117 @@
+import type { AlertCard } from "../adapters/shown.ts";
+import type { AlertFields } from "../core/entry.ts";
+import { severityIn, standingIn, urgencyIn } from "../thread/alert-phrases.ts";
+import { alertsName } from "../thread/entry-ids.ts";
+import type { ShownAlerts, Thread } from "../thread/state.ts";
+import { isMonitoringPage } from "./alert-links.ts";
+import { findIncident } from "./incidents.ts";
+import type { Shown } from "./outgoing.ts";
+
+/** Labels that say what an alert is about, the widest first. */
+const WHERE = [
+  "cluster",
+  "env",
+  "namespace",
+  "kube_namespace",
+  "service",
+  "kube_service",
+  "app",
+  "project",
+  "deployment",
+  "job",
+  "pod",
+  "node",
+  "instance",
+  "host",
+  "device",
+  "mountpoint",
+  "queue",
+  "url",
+] as const;
+/** More labels, and values of one, nobody takes in at a glance. */
+const MAX_WHERE = 6;
+const MAX_VALUES = 3;
+const MAX_LINKS = 3;
+
+/** A group of alerts as its message shows it. */
+export function alertsOf(
+  thread: Thread,
+  { state, openedAt, back }: ShownAlerts,
+  { encode, mayLink }: Shown,
+): AlertCard {
+  const { firing, acknowledged, resolved, told, startedAt, overAt, alerts, folded } = state;
+  const standing = standingIn(state);
+  const [first] = standing;
+  const severity = severityIn(standing);
+  const { summary, description } = first ?? {};
+  const text = (said: string | undefined) => (said === undefined ? undefined : encode(said));
+  const shared = folded.length === 0 ? undefined : sharedIn(alerts);
+  return {
+    id: alertsName(openedAt),
+    name: encode(state.name),
+    severity: text(severity),
+    urgency: urgencyIn(standing),
+    firing,
+    acknowledged,
+    resolved,
+    told,
+    toldAt: state.at,
+    startedAt,
+    overAt,
+    back,
+    summary: text(summary),
+    description: text(description),
+    where: whereOf(standing).map(({ label, values, more }) => ({
+      label,
+      values: values.map(encode),
+      more,
+    })),
+    folded: folded.map(encode),
+    shared: text(shared),
+    more: Math.max(0, firing + acknowledged + resolved - alerts.length),
+    links: linksOf(standing, mayLink),
+    incident: findIncident(thread, undefined)?.incident,
+  };
+}
+
+function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {
+  const told = WHERE.flatMap((label) => {
+    const all = [...new Set(alerts.flatMap(({ labels }) => labels[label] ?? []))];
+    if (all.length === 0) return [];
+    return [
+      { label, values: all.slice(0, MAX_VALUES), more: Math.max(0, all.length - MAX_VALUES) },
+    ];
+  });
+  return told.slice(0, MAX_WHERE);
+}
+
+/** The most telling label that all of them have alike. */
+function sharedIn(alerts: readonly AlertFields[]): string | undefined {
+  const [first] = alerts;
+  const label = SHARED.find(
+    (each) =>
+      first?.labels[each] !== undefined &&
+      alerts.every(({ labels }) => labels[each] === first.labels[each]),
+  );
+  return label && `${label}=${first?.labels[label] ?? ""}`;
+}
+
+const SHARED = [
+  "service",
+  "kube_service",
+  "app",
+  "deployment",
+  "namespace",
+  "kube_namespace",
+  "node",
+  "instance",
+  "host",
+  "cluster",
+] as const;
+
+/** Those that people may click, each once. */
+function linksOf(alerts: readonly AlertFields[], mayLink: Shown["mayLink"]): AlertCard["links"] {
+  const links = alerts.flatMap((alert) => alert.links ?? []);
+  const safe = links.filter(({ url }) => isMonitoringPage(url) || mayLink?.(url) === true);
+  return [...new Map(safe.map((link) => [link.url, link])).values()].slice(0, MAX_LINKS);
+}

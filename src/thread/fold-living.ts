@@ -1,0 +1,75 @@
+import type { Entry } from "../core/entry.ts";
+import { alertsName } from "./entry-ids.ts";
+import { overDueAt } from "./fold-alerts.ts";
+import { forgetOldest, MAX_PAST } from "./fold-memory.ts";
+import type { LivingMessage, ShownLiving, Thread } from "./state.ts";
+
+/** Messages that are kept up to date with what they are about: an incident, a group of alerts. */
+
+/** After an edit the next one waits so long, ms: longer with each of a row, since a platform takes only so many. */
+const PACE_MS = [3_000, 10_000, 20_000, 40_000, 60_000] as const;
+/** After so long a row of edits is over, ms. */
+const CALM_MS = 600_000;
+
+export function livingIn({ incidents, alerts }: Thread): LivingMessage[] {
+  return [...incidents.values(), ...alerts.values()];
+}
+
+/** As deliveries and buttons name it. */
+export function livingName({ state, openedAt }: LivingMessage): string {
+  return state.kind === "incident_state" ? state.incident : alertsName(openedAt);
+}
+
+/** How an incident of this thread stands now; two who wrote to it at once may tell the older state later. */
+export function applyIncidentState(thread: Thread, state: Entry<"incident_state">): void {
+  const { incident: id, last, seq } = state;
+  const known = thread.incidents.get(id);
+  if (known === undefined) {
+    thread.incidents.set(id, { state, openedAt: seq, touched: seq, shown: new Map() });
+  } else if (known.state.last < last) {
+    known.state = state;
+    known.touched = seq;
+  }
+}
+
+/** A view shows it as of some entry. */
+export function showLiving(
+  thread: Thread,
+  { view, ref, at }: Entry<"delivered">,
+  { of, seq }: { of: string; seq: number },
+): void {
+  const living = livingIn(thread).find((each) => livingName(each) === of);
+  if (living === undefined) return;
+  const before = living.shown.get(view);
+  const isInRow = before !== undefined && at - before.at < CALM_MS;
+  living.shown.set(view, { ref, seq, at, edits: isInRow ? before.edits + 1 : 0 });
+  const isDone = (each: LivingMessage) => isQuiet(thread, each);
+  if (living.state.kind === "incident_state")
+    forgetOldest(thread, thread.incidents, MAX_PAST, isDone);
+  else forgetOldest(thread, thread.alerts, MAX_PAST, isDone);
+}
+
+/** One that is over and shown so. What is said of it later finds its message on the platform. */
+function isQuiet({ views }: Thread, living: LivingMessage): boolean {
+  const { shown, touched } = living;
+  const isTold = !("over" in living) || overDueAt(living) === undefined;
+  return isOver(living) && isTold && views.every((view) => (shown.get(view)?.seq ?? 0) >= touched);
+}
+
+/** What it is about is over. */
+export function isOver(living: LivingMessage): boolean {
+  return "over" in living ? living.over !== undefined : living.state.status === "resolved";
+}
+
+/** What is over by then is the past in a new view: it is not shown there. */
+export function passOver(thread: Thread, view: string): void {
+  for (const living of livingIn(thread))
+    if (isOver(living))
+      living.shown.set(view, { ref: undefined, seq: living.touched, at: 0, edits: 0 });
+}
+
+/** From when on the view may show what it has not as it is, ms since 1970. A new message waits for nothing, nor does a person's word. */
+export function livingDueAt({ state }: LivingMessage, shown: ShownLiving | undefined): number {
+  if (shown?.ref === undefined || state.kind === "incident_state") return 0;
+  return shown.at + (PACE_MS[Math.min(shown.edits, PACE_MS.length - 1)] ?? 0);
+}
