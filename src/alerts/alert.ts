@@ -129,3 +129,9 @@ export const isoTime = z
 
 /** A text that may be missing, or be something else. */
 export const maybe = z.string().optional().catch(undefined);
+
+/** In parts of at most so many. */
+export function chunked<T>(all: readonly T[], size: number): T[][] {
+  const count = Math.ceil(all.length / size);
+  return Array.from({ length: count }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

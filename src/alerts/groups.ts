@@ -23,6 +23,15 @@ export interface Word {
   readonly mention?: readonly string[] | undefined;
   /** The thread of the message that said it, where one did. */
   readonly own?: string | undefined;
+  /** The maintenance window in which it was said. */
+  readonly quiet?: { readonly window: string; readonly until: number } | undefined;
+}
+
+/** An alert that a maintenance window keeps from having a thread. */
+export interface Held extends Pick<Word, "seq" | "source" | "rule" | "triage" | "mention"> {
+  readonly alert: Alert;
+  readonly window: string;
+  readonly until: number;
 }
 
 /** One alert within its group. */
@@ -30,6 +39,8 @@ export interface Member {
   readonly source: string;
   readonly fingerprint: string;
   alert: Alert;
+  /** All of its words are remembered. */
+  readonly isWhole: boolean;
   /** How often it was told of, and how often it came back. */
   told: number;
   fired: number;
@@ -54,6 +65,16 @@ export interface Group {
   /** Words of members that are no longer remembered one by one. */
   forgotten: number;
   overAt: number | undefined;
+  /** How many of its members are not over. */
+  live: number;
+  /** The last word by which it began or ended, or an alert of it came, went or was acknowledged. */
+  news: number;
+  /** How often an alert came back that had been over. */
+  again: number;
+  /** When it was lately over or back, the newest last. */
+  readonly turns: number[];
+  /** So many groups of the same alerts were there shortly before. */
+  readonly streak: number;
   triage: boolean;
   mention: readonly string[] | undefined;
   /** The thread of the message that it began with. */
@@ -62,10 +83,18 @@ export interface Group {
 
 /** More threads than that at once help nobody: what comes then joins the newest. */
 const MAX_AT_ONCE = 20;
-/** Members that are remembered one by one. */
-const MAX_MEMBERS = 500;
-/** An over group is forgotten after that, ms. */
-const KEPT_MS = 24 * 3_600_000;
+/** Members that are remembered one by one, and those of them that are remembered with all their words. */
+const [MAX_MEMBERS, MAX_WHOLE] = [2_000, 50];
+/** Groups that are remembered: of more, those that were silent for longest are forgotten. */
+const MAX_GROUPS = 1_000;
+/** Alerts that wait for the end of a maintenance window. */
+const MAX_HELD = 5_000;
+/** An over group is forgotten after that, and one that nobody ended after that, ms. */
+const [KEPT_MS, STALE_MS] = [24 * 3_600_000, 14 * 24 * 3_600_000];
+/** Who comes back again and again is waited for ever longer, up to that, ms. */
+const MAX_WINDOW_MS = 6 * 3_600_000;
+/** So many turns within an hour are flapping. */
+const [FLAPPING, TURNS_MS] = [6, 3_600_000];
 /** What shows that two alerts have one cause, the most telling first. */
 const PLACES = [
   "service",
@@ -80,17 +109,25 @@ const PLACES = [
   "cluster",
 ] as const;
 
+const KEPT_LABELS: ReadonlySet<string> = new Set([...PLACES, "severity", "job"]);
+
 export class Groups {
   readonly open = new Map<string, Group>();
   /** The group of each alert that is remembered. */
   readonly byAlert = new Map<string, Group>();
+  /** The newest group of each key. */
+  readonly byKey = new Map<string, Group>();
+  /** What maintenance windows keep from having a thread. */
+  readonly held = new Map<string, Held>();
+  /** How many words of alerts came in each maintenance window, and when the last of them did. */
+  readonly quiet = new Map<string, { count: number; lastAt: number }>();
 
   /** The groups that the word changed. Alerts that are over before they were heard of are none. */
   add(word: Word): Set<Group> {
     this.#forget(word.at);
     const changed = new Set<Group>();
     for (const alert of word.alerts) {
-      const group = this.#groupOf(alert, word);
+      const group = this.#isHeld(alert, word) ? undefined : this.#groupOf(alert, word);
       if (group === undefined) continue;
       this.#note(group, alert, word);
       changed.add(group);
@@ -98,17 +135,33 @@ export class Groups {
     return changed;
   }
 
+  /** In a maintenance window only what has a thread already is told of. */
+  #isHeld(alert: Alert, { quiet, at, ...word }: Word): boolean {
+    const key = alertKey(word.source, alert);
+    this.held.delete(key);
+    if (quiet === undefined) return false;
+    const { count } = this.quiet.get(quiet.window) ?? { count: 0 };
+    this.quiet.set(quiet.window, { count: count + 1, lastAt: at });
+    const known = this.byAlert.get(key);
+    if (known !== undefined && known.overAt === undefined) return false;
+    if (alert.status !== "resolved" && this.held.size < MAX_HELD) {
+      const { seq, source, rule, triage, mention } = word;
+      this.held.set(key, { seq, source, rule, triage, mention, alert, ...quiet });
+    }
+    return true;
+  }
+
   #groupOf(alert: Alert, word: Word): Group | undefined {
     const key = keyOf(alert, word.rule);
     const { at, rule } = word;
     const known = this.byAlert.get(alertKey(word.source, alert));
-    const isOf = (group: Group) => group.overAt === undefined || at - group.lastAt <= rule.windowMs;
+    const isOf = (group: Group) =>
+      group.overAt === undefined || at - group.lastAt <= windowOf(group, rule);
     if (known !== undefined && (alert.status === "resolved" || isOf(known))) return known;
     if (alert.status === "resolved") return undefined;
-    const recent = [...this.open.values()].filter(isOf);
-    const same = recent.findLast((group) => group.key === key);
-    if (same !== undefined) return same;
-    const lately = recent.filter(({ lastAt }) => at - lastAt <= rule.windowMs);
+    const same = this.byKey.get(key);
+    if (same !== undefined && isOf(same)) return same;
+    const lately = [...this.open.values()].filter(({ lastAt }) => at - lastAt <= rule.windowMs);
     const place = placeOf(alert);
     const near = lately.find((group) => place !== undefined && group.place === place);
     const beside = near ?? (lately.length >= MAX_AT_ONCE ? lately.at(-1) : undefined);
@@ -119,6 +172,7 @@ export class Groups {
   #begin(key: string, alert: Alert, { seq, at, own, triage, mention }: Word): Group {
     let index = 0;
     while (this.open.has(`g${seq}.${index}`)) index += 1;
+    const before = this.byKey.get(key);
     const group: Group = {
       id: `g${seq}.${index}`,
       key,
@@ -131,11 +185,17 @@ export class Groups {
       folded: new Set(),
       forgotten: 0,
       overAt: undefined,
+      live: 0,
+      news: seq,
+      again: 0,
+      turns: [],
+      streak: before === undefined ? 0 : before.streak + 1,
       triage: triage === true,
       mention,
       own: tryJournalKey(own ?? ""),
     };
     this.open.set(group.id, group);
+    this.byKey.set(key, group);
     return group;
   }
 
@@ -148,34 +208,74 @@ export class Groups {
       group.forgotten += 1;
       return;
     }
+    const isWhole = before === undefined ? group.members.size < MAX_WHOLE : before.isWhole;
     const member = before ?? {
       source,
       fingerprint: alert.fingerprint,
       alert,
+      isWhole,
       told: 0,
       fired: 0,
       firstAt: at,
       lastAt: at,
     };
-    const isBack = before === undefined || before.alert.status === "resolved";
-    if (isBack && alert.status !== "resolved") member.fired += 1;
+    const was = before?.alert.status ?? "resolved";
+    if (was !== alert.status || before === undefined) group.news = seq;
+    if (was === "resolved" && alert.status !== "resolved") {
+      member.fired += 1;
+      group.live += 1;
+      if (before !== undefined) group.again += 1;
+    } else if (was !== "resolved" && alert.status === "resolved") group.live -= 1;
     member.told += 1;
     member.lastAt = at;
-    member.alert = alert;
+    member.alert = isWhole ? alert : slim(alert);
     group.members.set(key, member);
     this.byAlert.set(key, group);
-    const isOver = [...group.members.values()].every((each) => each.alert.status === "resolved");
-    group.overAt = isOver ? at : undefined;
+    turn(group, at);
   }
 
   #forget(now: number): void {
-    for (const [id, group] of this.open) {
-      if (group.overAt === undefined || now - group.overAt < KEPT_MS) continue;
-      this.open.delete(id);
-      for (const key of group.members.keys())
-        if (this.byAlert.get(key) === group) this.byAlert.delete(key);
+    for (const group of this.open.values()) {
+      const { overAt, lastAt } = group;
+      const isOld = overAt === undefined ? now - lastAt >= STALE_MS : now - overAt >= KEPT_MS;
+      if (isOld) this.#drop(group);
     }
+    if (this.open.size <= MAX_GROUPS) return;
+    const silent = [...this.open.values()].toSorted((a, b) => a.lastAt - b.lastAt);
+    for (const group of silent.slice(0, this.open.size - MAX_GROUPS)) this.#drop(group);
   }
+
+  #drop(group: Group): void {
+    this.open.delete(group.id);
+    if (this.byKey.get(group.key) === group) this.byKey.delete(group.key);
+    for (const key of group.members.keys())
+      if (this.byAlert.get(key) === group) this.byAlert.delete(key);
+  }
+}
+
+/** Notes whether it is over now, and when it turned. */
+function turn(group: Group, at: number): void {
+  const isOver = group.live === 0;
+  if (isOver === (group.overAt !== undefined)) return;
+  group.overAt = isOver ? at : undefined;
+  group.turns.push(at);
+  while (group.turns.length > FLAPPING) group.turns.shift();
+}
+
+/** It is over and back again and again. */
+export function isFlapping({ turns, lastAt }: Pick<Group, "turns" | "lastAt">): boolean {
+  const [first = 0] = turns;
+  return turns.length >= FLAPPING && lastAt - first <= TURNS_MS;
+}
+
+function windowOf({ streak }: Group, { windowMs }: GroupRule): number {
+  return Math.max(windowMs, Math.min(MAX_WINDOW_MS, windowMs * 2 ** Math.min(streak, 20)));
+}
+
+/** What is still said of the many. */
+function slim({ fingerprint, status, name, labels, startsAt }: Alert): Alert {
+  const kept = Object.entries(labels).filter(([label]) => KEPT_LABELS.has(label));
+  return { fingerprint, status, name, labels: Object.fromEntries(kept), startsAt };
 }
 
 function alertKey(source: string, { fingerprint }: Alert): string {

@@ -1,11 +1,15 @@
+import { createHash } from "node:crypto";
+import type { Draft } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { postDurably } from "../journal/durable.ts";
 import { putOff, runInBackground } from "../worker/background.ts";
-import type { JournalContext, KeyHandler } from "../worker/key-handler.ts";
+import { isWait, type JournalContext, type KeyHandler } from "../worker/key-handler.ts";
 import { append, appendDecision, barrier, retryUntilStored } from "../worker/store.ts";
-import type { Group } from "./groups.ts";
-import { openingOf, stateOf } from "./shown.ts";
+import { chunked } from "./alert.ts";
+import type { Group, Held } from "./groups.ts";
+import { alertFields, openingOf, stateOf } from "./shown.ts";
+import { sizeOf, snapshots } from "./snapshots.ts";
 import { AlertsState, foldAlerts, type Owed, owedBy } from "./state.ts";
 
 /** The transport of the journals that decide which thread an alert belongs to. */
@@ -32,35 +36,83 @@ interface AlertsParts {
   /** Every text that is shown passes it. */
   encode(text: string): string;
   wake(key: JournalKey): void;
+  /** Tells the operations channel, once per id. */
+  tellOps(id: string, text: string): Promise<unknown>;
 }
 
 type AlertsContext = JournalContext<AlertsState>;
+
+/** How long a channel is left alone in which no thread can be begun, ms. */
+const REFUSED_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** Alerts in one entry. */
+const MAX_ALERTS = 250;
 
 /**
  * Gives each group of alerts its one thread, once for all replicas, and tells that thread how the group stands whenever it has changed.
  */
 export function createAlertsHandler(parts: AlertsParts): KeyHandler<AlertsContext, Owed> {
+  /** Until when each channel is left alone, on the store's clock. */
+  const refused = new Map<JournalKey, number>();
   const openerOf = (key: JournalKey) => {
     const channel = tryJournalKey(channelOf(key));
     return channel && parts.openerOf(transportOf(channel));
   };
+
+  async function cannotOpen(ctx: AlertsContext, group: Group, why: string): Promise<void> {
+    refused.set(ctx.key, ctx.now() + REFUSED_MS);
+    const channel = channelOf(ctx.key);
+    const text = `Alerts have no thread: in ${channel} none can be begun. ${why} ${group.name} waits; I try again every minute. Invite me there, or change alerts.routes.`;
+    const id = `alerts:${channel}:${Math.floor(ctx.now() / HOUR_MS)}`;
+    await parts.tellOps(id, parts.encode(text)).catch((error: unknown) => {
+      ctx.log.warn(
+        { key: ctx.key },
+        `The operations channel could not be told: ${messageOf(error)}`,
+      );
+    });
+  }
+
+  /** What failed is put off: nothing of it is lost. */
+  async function failed(
+    ctx: AlertsContext,
+    step: Owed,
+    error: unknown,
+  ): Promise<() => Promise<void>> {
+    if (!isBotError(error)) throw error;
+    ctx.log.warn({ key: ctx.key, step: step.key }, messageOf(error));
+    if (step.do === "open" && isBotError(error, "PLATFORM_REFUSED"))
+      await cannotOpen(ctx, step.group, error.message);
+    putOff(ctx, step.key, error);
+    return async () => {};
+  }
+
   return {
     isShared: true,
     serves: (key) => transportOf(key) === ALERTS && openerOf(key) !== undefined,
     empty: () => new AlertsState(),
     fold: foldAlerts,
+    bytesOf: sizeOf,
+    snapshots,
     open: () => ({}),
-    next: ({ state }, { busy, draining }) =>
-      (draining ? undefined : owedBy(state, busy)) ?? { do: "wait", until: undefined },
+    next(ctx, { busy, draining, now }) {
+      if (draining) return { do: "wait", until: undefined };
+      const until = refused.get(ctx.key) ?? 0;
+      if (until <= now) {
+        refused.delete(ctx.key);
+        return owedBy(ctx.state, busy, now);
+      }
+      const has = (key: string) => key.startsWith("open:") || busy.has(key);
+      const step = owedBy(ctx.state, { has }, now);
+      return isWait(step) ? { ...step, until: Math.min(step.until ?? Infinity, until) } : step;
+    },
     async execute(ctx, step) {
-      const work = step.do === "open" ? open : tell;
+      const work = async () => {
+        if (step.do === "open") return open(ctx, step.group, parts, openerOf(ctx.key));
+        if (step.do === "tell") return tell(ctx, step.group, parts);
+        return resume(ctx, step.held);
+      };
       runInBackground(ctx, { key: step.key, run: undefined, kept: true }, () =>
-        work(ctx, step.group, parts, openerOf(ctx.key)).catch((error: unknown) => {
-          if (!isBotError(error)) throw error;
-          ctx.log.warn({ key: ctx.key, group: step.group.id }, messageOf(error));
-          putOff(ctx, step.key, error);
-          return async () => {};
-        }),
+        work().catch(async (error: unknown) => failed(ctx, step, error)),
       );
     },
     // Nothing of it can crash a process twice: what cannot be told is put off.
@@ -88,6 +140,34 @@ async function open(
         ? undefined
         : [{ id: `thread:${id}`, kind: "alert_thread", group: id, thread }],
     );
+}
+
+/** What still fires after its maintenance window is said once more, and now it counts. */
+async function resume(ctx: AlertsContext, all: readonly Held[]): Promise<() => Promise<void>> {
+  const alike = Object.values(
+    Object.groupBy(all, ({ source, rule, triage, mention }) =>
+      JSON.stringify([source, rule, triage, mention]),
+    ),
+  );
+  for (const held of alike.flatMap((some = []) => chunked(some, MAX_ALERTS))) {
+    const [first] = held;
+    if (first === undefined) continue;
+    const { source, rule, triage, mention } = first;
+    const what = held.map(({ seq, alert }) => [seq, alert.fingerprint]);
+    const name = createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32);
+    const draft: Draft<"alert"> = {
+      id: `alert:${source}:after:${name}`,
+      kind: "alert",
+      source,
+      alerts: held.map(({ alert }) => alertFields(alert)),
+      rule: { groupBy: [...rule.groupBy], windowMs: rule.windowMs },
+      ...(triage === true && { triage: true as const }),
+      ...(mention !== undefined && { mention: [...mention] }),
+    };
+    const { entry } = await retryUntilStored(ctx, () => postDurably(ctx.journal, ctx.key, draft));
+    ctx.noteNewest(entry.seq);
+  }
+  return async () => {};
 }
 
 async function tell(

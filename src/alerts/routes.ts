@@ -36,7 +36,12 @@ export function routed(
   };
 }
 
-function matches(match: AlertRoute["match"], source: string, { name, labels }: Alert): boolean {
+/** Whether an alert's labels, name and source are as the patterns say. */
+export function matches(
+  match: AlertRoute["match"],
+  source: string,
+  { name, labels }: Alert,
+): boolean {
   const said: Readonly<Record<string, string>> = { ...labels, alertname: name, source };
   return Object.entries(match).every(([label, wanted]) =>
     [wanted].flat().some((glob) => globMatches(glob, said[label] ?? "")),

@@ -62,6 +62,37 @@ const signing = z.strictObject({
     .optional(),
 });
 
+const moment = z
+  .string()
+  .trim()
+  .refine(
+    (text) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(text) &&
+      !Number.isNaN(Date.parse(text)),
+    "expected a time with its offset, such as 2026-11-24T22:00:00+01:00",
+  )
+  .transform((text) => Date.parse(text));
+
+const maintenance = z
+  .strictObject({
+    name: z.string().trim().min(1).max(100),
+    match: z.record(label, z.union([pattern, z.array(pattern).min(1).max(50)])).default({}),
+    from: moment.optional(),
+    to: moment.optional(),
+    cron: z.string().trim().min(1).max(200).optional(),
+    minutes: z.number().positive().max(10_080).optional(),
+    zone: z.string().trim().min(1).max(100).optional(),
+  })
+  .superRefine(({ from, to, cron, minutes, zone }, { addIssue }) => {
+    const isOnce = from !== undefined && to !== undefined;
+    const isRepeated = cron !== undefined && minutes !== undefined;
+    const isMixed = [from, to].some(Boolean) && [cron, minutes, zone].some(Boolean);
+    const isBackwards = isOnce && from >= to;
+    if (isMixed || isOnce === isRepeated)
+      addIssue({ code: "custom", message: "expected either from and to, or cron and minutes" });
+    else if (isBackwards) addIssue({ code: "custom", message: "expected a to that is after from" });
+  });
+
 const sources = signing.catchall(mapped).superRefine((all, { addIssue }) => {
   for (const name of Object.keys(all)) {
     const isRead = (READ_BY_US as readonly string[]).includes(name);
@@ -88,6 +119,11 @@ export const alertsPart = defineSettings({
       "alerts.routes",
       z.array(route).max(200).default([]),
       "Which alerts get a thread in which channel; the first route that matches counts. See [alerts](alerts.md).",
+    ),
+    maintenance: fromYaml(
+      "alerts.maintenance",
+      z.array(maintenance).max(200).default([]),
+      "Times in which alerts that match are recorded and open no thread. See [alerts](alerts.md#maintenance).",
     ),
     sources: fromYaml(
       "alerts.sources",

@@ -12,7 +12,7 @@ const MAX_LINE = 300;
 
 /** How the group stands now. */
 export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
-  const { id, last, name, members, folded, openedAt, overAt, triage, mention, forgotten } = group;
+  const { id, last, name, members, folded, openedAt, overAt, triage, mention, again } = group;
   const all = [...members.values()].toSorted(byWeight);
   const count = (status: Alert["status"]) =>
     all.filter(({ alert }) => alert.status === status).length;
@@ -26,13 +26,14 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
     firing: count("firing"),
     acknowledged: count("acknowledged"),
     resolved: count("resolved"),
-    told: forgotten + all.reduce((sum, { told }) => sum + told, 0),
+    told: group.forgotten + all.reduce((sum, { told }) => sum + told, 0),
     folded: [...folded].slice(0, MAX_ALERTS),
     startedAt: Math.min(openedAt, ...all.map(({ alert }) => alert.startsAt ?? openedAt)),
     ...(overAt !== undefined && { overAt }),
     ...(triage && { triage: true as const }),
     ...(mention !== undefined && { mention: [...mention] }),
     alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => alertFields(alert)),
+    ...(again > 0 && { again }),
   };
 }
 

@@ -1,16 +1,25 @@
 import type { Entry, NewerEntry, StoredEntry } from "../core/entry.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
-import { type Group, Groups } from "./groups.ts";
+import { type Group, Groups, type Held, isFlapping } from "./groups.ts";
+
+/** When a group's thread was last told how it stands. */
+interface Told {
+  /** After how many entries. */
+  upTo: number;
+  /** Ms since 1970. */
+  at: number;
+  /** When it was told lately, the newest last. */
+  lately: number[];
+}
 
 /** What a journal `alerts:<channel>` comes to: which alerts belong together, and which thread tells of them. */
 export class AlertsState {
   last = 0;
   head: string | undefined;
   newer: NewerEntry | undefined;
-  readonly groups = new Groups();
+  groups = new Groups();
   readonly threads = new Map<string, JournalKey>();
-  /** After how many entries a group's thread was last told how it stands. */
-  readonly told = new Map<string, number>();
+  readonly told = new Map<string, Told>();
 }
 
 export function foldAlerts(state: AlertsState, entries: readonly StoredEntry[]): void {
@@ -30,11 +39,16 @@ function apply(state: AlertsState, entry: StoredEntry): void {
   } else if (entry.kind === "alert_thread") {
     const key = tryJournalKey(entry.thread);
     if (key !== undefined) state.threads.set(entry.group, key);
-  } else if (entry.kind === "alert_told") state.told.set(entry.group, entry.upTo);
+  } else if (entry.kind === "alert_told") {
+    const { at, upTo, group } = entry;
+    const { lately = [] } = state.told.get(group) ?? {};
+    const recent = [...lately, at].filter((one) => at - one <= LATELY_MS);
+    state.told.set(group, { upTo, at, lately: recent });
+  }
 }
 
-function wordOf({ seq, at, source, alerts, rule, triage, mention, own }: Entry<"alert">) {
-  return { seq, at, source, alerts, rule, triage: triage === true, mention, own };
+function wordOf({ seq, at, source, alerts, rule, triage, mention, own, quiet }: Entry<"alert">) {
+  return { seq, at, source, alerts, rule, triage: triage === true, mention, own, quiet };
 }
 
 function forget({ groups, threads, told }: AlertsState): void {
@@ -45,20 +59,53 @@ function forget({ groups, threads, told }: AlertsState): void {
     }
 }
 
-/** What is owed for a group: a thread, or a word in it. */
-export type Owed = { do: "open" | "tell"; group: Group; key: string };
+/** What is owed: a group's thread, a word in it, or that what a maintenance window held is heard now. */
+export type Owed =
+  | { do: "open"; group: Group; key: string }
+  | { do: "tell"; group: Group; key: string }
+  | { do: "resume"; held: readonly Held[]; key: string };
 
-/** What is owed next, groups in the order in which they began. `busy`: the keys of what is under way or put off. */
+/** A thread is told of what is new after so long; the more often it was told lately, the longer. */
+const PACES_MS: readonly (readonly [told: number, ms: number])[] = [
+  [12, 60_000],
+  [4, 15_000],
+  [0, 3_000],
+];
+const LATELY_MS = 10 * 60_000;
+/** Of what only repeats, and of what comes and goes. */
+const [REPEATS_MS, FLAPPING_MS] = [60_000, 5 * 60_000];
+
+function tellAt(group: Group, told: Told | undefined): number {
+  if (told === undefined) return 0;
+  if (told.upTo >= group.last) return Infinity;
+  if (isFlapping(group)) return told.at + FLAPPING_MS;
+  const [, pace = 0] = PACES_MS.find(([count]) => told.lately.length >= count) ?? [];
+  return told.at + (group.news > told.upTo ? pace : REPEATS_MS);
+}
+
+/**
+ * What is owed next, groups in the order in which they began, or when something will be. `busy`: the keys of what is under way or
+ * put off. `now`: ms since 1970.
+ */
 export function owedBy(
   { groups, threads, told }: AlertsState,
   busy: { has(key: string): boolean },
-): Owed | undefined {
+  now: number,
+): Owed | { do: "wait"; until: number | undefined } {
+  let until = Infinity;
   for (const group of groups.open.values()) {
-    const { id, last } = group;
+    const { id } = group;
     const kind = threads.has(id) ? "tell" : "open";
-    const isOwed = kind === "open" || (told.get(id) ?? 0) < last;
     const key = `${kind}:${id}`;
-    if (isOwed && !busy.has(key)) return { do: kind, group, key };
+    if (busy.has(key)) continue;
+    const at = kind === "open" ? 0 : tellAt(group, told.get(id));
+    if (at <= now) return { do: kind, group, key };
+    until = Math.min(until, at);
   }
-  return undefined;
+  const key = "resume";
+  const over = [...groups.held.values()].filter((each) => each.until <= now);
+  if (over.length > 0 && !busy.has(key)) return { do: "resume", held: over, key };
+  for (const held of groups.held.values())
+    if (held.until > now) until = Math.min(until, held.until);
+  return { do: "wait", until: until === Infinity ? undefined : until };
 }

@@ -9,8 +9,9 @@ import { tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import { postDurably } from "../journal/durable.ts";
 import type { Journal } from "../journal/journal.ts";
-import type { Alert, Notification } from "./alert.ts";
+import { type Alert, chunked, type Notification } from "./alert.ts";
 import { alertsKey } from "./handler.ts";
+import type { Maintenance, Quiet } from "./maintenance.ts";
 import { type AlertRoute, routed } from "./routes.ts";
 import { alertFields } from "./shown.ts";
 
@@ -32,6 +33,8 @@ interface WebhookParts {
   /** What a request asks for besides, such as that its subscription be confirmed. @throws BotError when it cannot be done now */
   settle?(source: string, request: HttpRequest): Promise<void>;
   routes: readonly AlertRoute[];
+  /** Whether an alert is foreseen. Default: none is. */
+  maintenance?: Maintenance;
   journal: Pick<Journal, "post" | "flush">;
   wake(key: JournalKey): void;
   log: Logger;
@@ -129,31 +132,35 @@ async function readRequest(source: SentBy, body: string): Promise<Notification |
 }
 
 async function keep(
-  { routes, journal, wake, log, now = Date.now }: WebhookParts,
+  parts: WebhookParts,
   source: string,
   { id, alerts, left }: Notification,
   body: string,
 ): Promise<HttpReply> {
+  const { routes, maintenance, journal, wake, log, now = Date.now } = parts;
   const { routed: found, stray } = routed(routes, source, alerts);
-  const hash = createHash("sha256").update(body).digest("hex").slice(0, 32);
-  const name = id ?? `${hash}:${Math.floor(now() / AGAIN_MS)}`;
-  const byChannel = Object.entries(Object.groupBy(found, ({ route }) => route.channel));
+  const name = id ?? `${hashOf(body)}:${Math.floor(now() / AGAIN_MS)}`;
+  const said = found.flatMap(({ route, alerts: its }) =>
+    byWindow(its, (alert) => maintenance?.(source, alert, now())).flatMap(({ quiet, some }) =>
+      chunked(some, MAX_ALERTS).map((chunk) => ({ route, quiet, chunk })),
+    ),
+  );
+  const byChannel = Object.entries(Object.groupBy(said, ({ route }) => route.channel));
   await Promise.all(
-    byChannel.map(async ([channel, parts = []]) => {
+    byChannel.map(async ([channel, its = []]) => {
       const key = alertsKey(channel);
-      const chunks = parts.flatMap(({ route, alerts: its }) =>
-        chunked(its).map((some) => ({ route, alerts: some })),
-      );
-      for (const [index, { route, alerts: its }] of chunks.entries()) {
+      for (const { route, quiet, chunk } of its) {
         const draft: Draft<"alert"> = {
-          id: `alert:${source}:${name}:${index}`,
+          // Sent again it may be parted otherwise, as a window began meanwhile.
+          id: `alert:${source}:${name}:${hashOf(quiet?.window, ...chunk.map(idOf))}`,
           kind: "alert",
           source,
-          alerts: its.map(alertFields),
+          alerts: chunk.map(alertFields),
           ...(left !== undefined && { left }),
           rule: { groupBy: [...route.rule.groupBy], windowMs: route.rule.windowMs },
           ...(route.triage && { triage: true as const }),
           ...(route.mention.length > 0 && { mention: [...route.mention] }),
+          ...(quiet !== undefined && { quiet }),
         };
         await postDurably(journal, key, draft);
       }
@@ -169,11 +176,24 @@ async function keep(
   return { status: 202, json: { kept, unrouted: stray.length } };
 }
 
-function chunked(alerts: readonly Alert[]): Alert[][] {
-  const count = Math.ceil(alerts.length / MAX_ALERTS);
-  return Array.from({ length: count }, (_, i) =>
-    alerts.slice(i * MAX_ALERTS, (i + 1) * MAX_ALERTS),
-  );
+const idOf = ({ fingerprint, status }: Alert) => `${status} ${fingerprint}`;
+
+function hashOf(...texts: readonly (string | undefined)[]): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text ?? "").update("\n");
+  return hash.digest("hex").slice(0, 32);
+}
+
+/** Those of each maintenance window, and those of none. */
+function byWindow(
+  alerts: readonly Alert[],
+  quietOf: (alert: Alert) => Quiet | undefined,
+): { quiet: Quiet | undefined; some: Alert[] }[] {
+  const all = alerts.map((alert) => ({ alert, quiet: quietOf(alert) }));
+  return [...Map.groupBy(all, ({ quiet }) => quiet?.window).values()].map((some) => ({
+    quiet: some[0]?.quiet,
+    some: some.map(({ alert }) => alert),
+  }));
 }
 
 /** Takes as long for any text. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Adapter, ChatAdapter } from "../adapters/adapter.ts";
 import { createAlertsHandler } from "../alerts/handler.ts";
+import type { Maintenance, MaintenanceWindow } from "../alerts/maintenance.ts";
 import { mappedSource } from "../alerts/mapping.ts";
 import { alertsPart } from "../alerts/settings.ts";
 import { isPagerDutys, isSentrys } from "../alerts/signatures.ts";
@@ -19,6 +20,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { settingsOf } from "../core/settings.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Network } from "../net/dial.ts";
+import type { Ops } from "../team/ops.ts";
 import type { KeyHandler } from "../worker/key-handler.ts";
 
 /** Joins alerts to the program: where monitoring systems send them, and what gives each group of them its thread. */
@@ -38,7 +40,7 @@ const MAX_BYTES = 64 * 1024;
 const GET_MS = 10_000;
 
 interface AlertingParts {
-  config: Pick<Config, "values" | "variables">;
+  config: Pick<Config, "values" | "variables" | "timezone">;
   journal: Pick<Journal, "post" | "flush">;
   outgoing: Network;
   adapters: ReadonlyMap<string, Adapter>;
@@ -68,7 +70,7 @@ export async function createAlertIntake({
   log,
   ending,
 }: Omit<AlertingParts, "adapters" | "encode">): Promise<HttpRoute[]> {
-  const { token, routes, sources } = settingsOf(alertsPart, config.values);
+  const { token, routes, sources, maintenance } = settingsOf(alertsPart, config.values);
   if (routes.length === 0) return [];
   const signed = new Map<string, (request: HttpRequest) => Promise<boolean>>();
   const secretOf = (name: string) => config.variables[name] ?? "";
@@ -89,10 +91,21 @@ export async function createAlertIntake({
       log.info("Amazon's notification service was told that its topic's messages are taken");
     },
     routes,
+    maintenance: await maintenanceOf(maintenance, config.timezone),
     journal,
     wake,
     log,
   });
+}
+
+/** Most have none, and need not load what reads times. */
+async function maintenanceOf(
+  windows: readonly MaintenanceWindow[],
+  zone: string | undefined,
+): Promise<Maintenance> {
+  if (windows.length === 0) return () => undefined;
+  const { createMaintenance } = await import("../alerts/maintenance.ts");
+  return createMaintenance(windows, zone);
 }
 
 /** @throws BotError CONNECTION_FAILED, ADDRESS_REFUSED, ABORTED */
@@ -108,11 +121,10 @@ async function getText({ dial }: Network, url: URL, stopped: AbortSignal): Promi
 }
 
 /** What gives each group its thread, in channels of the chats that this process serves. */
-export function createAlertThreads({
-  adapters,
-  encode,
-  wake,
-}: Pick<AlertingParts, "adapters" | "encode" | "wake">): KeyHandler {
+export function createAlertThreads(
+  { adapters, encode, wake }: Pick<AlertingParts, "adapters" | "encode" | "wake">,
+  ops: Ops | undefined,
+): KeyHandler {
   return createAlertsHandler({
     openerOf(transport) {
       const chat = adapters.get(transport);
@@ -120,6 +132,7 @@ export function createAlertThreads({
     },
     encode,
     wake,
+    tellOps: async (id, text) => ops?.tell(id, text),
   });
 }
 

@@ -146,7 +146,7 @@ function takeIn(
     adapters.set(adapter.transport, adapter);
     handlers.set(adapter.transport, createThreadHandler(threads, adapter));
   }
-  const alerts = createAlertThreads({ adapters, encode, wake });
+  const alerts = createAlertThreads({ adapters, encode, wake }, threads.ops);
   if (served.some(isChat)) handlers.set(ALERTS, alerts);
 }
 

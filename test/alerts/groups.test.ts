@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Alert, alertOf } from "../../src/alerts/alert.ts";
-import { type Group, Groups, type Word } from "../../src/alerts/groups.ts";
+import { type Group, Groups, isFlapping, type Word } from "../../src/alerts/groups.ts";
 
 const MINUTE = 60_000;
 
@@ -18,6 +18,13 @@ function route() {
     },
   };
 }
+
+const word = (atMinute: number) => ({
+  seq: 1_000 + atMinute,
+  at: atMinute * MINUTE,
+  source: "alertmanager",
+  rule: { groupBy: ["cluster"], windowMs: 10 * MINUTE },
+});
 
 const firing = (name: string, labels: Record<string, string> = {}) =>
   alertOf({ name, status: "firing", labels });
@@ -109,4 +116,54 @@ describe("a storm", () => {
     expect(groups.open.size).toBe(20);
     expect([...groups.open.values()].at(-1)?.folded.size).toBe(980);
   });
+});
+
+test("an alert that comes and goes in ever the same distance needs few groups in a day", () => {
+  const { groups, say } = route();
+  const began = new Set<string>();
+  for (let minute = 0; minute < 24 * 60; minute += 30) {
+    for (const { id } of say(minute, firing("Flap"))) began.add(id);
+    say(minute + 1, over("Flap"));
+  }
+  expect(began.size).toBeLessThanOrEqual(4);
+  const last = [...groups.open.values()].at(-1);
+  expect(last?.again).toBeGreaterThan(40);
+});
+
+test("whoever turns six times within an hour flaps", () => {
+  const { say } = route();
+  const [group] = say(0, firing("Flap"));
+  if (group === undefined) throw new Error("no group");
+  for (const minute of [1, 3, 5]) {
+    expect(isFlapping(group)).toBe(false);
+    say(minute, over("Flap"));
+    say(minute + 1, firing("Flap"));
+  }
+  expect(isFlapping(group)).toBe(true);
+  expect(group.again).toBe(3);
+});
+
+test("in a maintenance window nothing gets a group; what has one is still told of", () => {
+  const { groups, say } = route();
+  const quiet = { window: "nightly", until: 60 * MINUTE };
+  const [known] = say(0, firing("Disk"));
+  groups.add({ ...word(1), alerts: [firing("Backup"), over("Disk")], quiet });
+  expect(known?.overAt).toBe(MINUTE);
+  expect(groups.open.size).toBe(1);
+  groups.add({ ...word(2), alerts: [firing("Disk")], quiet });
+  expect([...groups.held.values()].map(({ alert }) => alert.name)).toEqual(["Backup", "Disk"]);
+  expect(groups.quiet.get("nightly")).toEqual({ count: 3, lastAt: 2 * MINUTE });
+  groups.add({ ...word(3), alerts: [over("Backup")], quiet });
+  expect(groups.held.size).toBe(1);
+});
+
+test("of thousands of alerts every one is counted, and the group is over only when all are", () => {
+  const { say } = route();
+  const many = Array.from({ length: 1_900 }, (_, i) => ({ instance: `i${i}` }));
+  const [group] = say(0, ...many.map((labels) => firing("Cpu", labels)));
+  expect([group?.members.size, group?.live]).toEqual([1_900, 1_900]);
+  say(1, ...many.slice(1).map((labels) => over("Cpu", labels)));
+  expect(group?.overAt).toBeUndefined();
+  say(2, over("Cpu", { instance: "i0" }));
+  expect(group?.overAt).toBe(2 * MINUTE);
 });

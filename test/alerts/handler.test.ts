@@ -5,6 +5,8 @@ import { alertsKey, createAlertsHandler, type OpenThread } from "../../src/alert
 import type { Draft, Entry } from "../../src/core/entry.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
+import { snapshots } from "../../src/alerts/snapshots.ts";
+import { AlertsState, foldAlerts } from "../../src/alerts/state.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 
@@ -27,10 +29,12 @@ function stage() {
     return thread;
   };
   const woken: JournalKey[] = [];
+  const ops: [id: string, text: string][] = [];
   const handler = createAlertsHandler({
     openerOf: (transport) => (transport === "slack" ? open : undefined),
     encode: (text) => text.replaceAll("hunter2", "•••"),
     wake: (key) => void woken.push(key),
+    tellOps: async (id, text) => void ops.push([id, text]),
   });
   const parts = { journal, log: pino({ level: "silent" }), leaseMs: 2_000, wakeAt: () => {} };
   const workerOf = () => createWorker(parts, () => handler);
@@ -42,6 +46,7 @@ function stage() {
     tries,
     trouble,
     woken,
+    ops,
     workerOf,
     async say(names: readonly string[], more: Partial<Draft<"alert">> = {}, status = "firing") {
       count += 1;
@@ -65,7 +70,7 @@ function stage() {
 }
 
 test("a group gets one thread, which is told how it stands; then nothing is owed", async () => {
-  const { journal, channel, tries, woken, say, states, workerOf } = stage();
+  const { clock, journal, channel, tries, woken, say, states, workerOf } = stage();
   await say(["Cpu", "Disk"], { triage: true });
   await workerOf().work(KEY);
   expect(tries).toEqual(["alerts:g1.0", "alerts:g1.1"]);
@@ -78,6 +83,7 @@ test("a group gets one thread, which is told how it stands; then nothing is owed
 
   await say(["Cpu"]);
   await say(["Cpu"], {}, "resolved");
+  clock.now += 3_000;
   await workerOf().work(KEY);
   expect(tries).toHaveLength(2);
   expect((await states(cpu)).at(-1)).toMatchObject({ firing: 0, resolved: 1, told: 3 });
@@ -123,4 +129,75 @@ test("whoever takes over from a worker that died finds the thread that it began"
   expect(channel.size).toBe(1);
   const [thread] = channel.values();
   expect(await states(thread ?? KEY)).toHaveLength(1);
+});
+
+test("a thread is told at once of what is new, and seldom of what comes and goes", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const { work } = workerOf();
+  const began = clock.now;
+  for (let turn = 0; turn < 120; turn++) {
+    await say(["Cpu"], {}, turn % 2 === 0 ? "firing" : "resolved");
+    await work(KEY);
+    clock.now += 30_000;
+  }
+  const [thread = KEY] = channel.values();
+  expect(channel.size).toBe(1);
+  // An hour of it: a few words until it is known to flap, then one in five minutes.
+  expect((await states(thread)).length).toBeLessThan(22);
+  clock.now = began + 2 * 3_600_000;
+  await work(KEY);
+  const last = (await states(thread)).at(-1);
+  expect(last).toMatchObject({ again: 59, told: 120, resolved: 1 });
+});
+
+test("a channel without the bot: operations are told once, and it is tried again each minute", async () => {
+  const { clock, channel, tries, trouble, ops, say, workerOf } = stage();
+  const { work } = workerOf();
+  const refuse = () => {
+    throw new BotError("PLATFORM_REFUSED", "I am not in #alerts.", { refused: "place" });
+  };
+  trouble.push(refuse, refuse);
+  await say(["Cpu", "Disk"]);
+  await work(KEY);
+  await say(["Net"]);
+  await work(KEY);
+  const first = tries.length;
+  expect(first).toBeLessThanOrEqual(2);
+  expect(new Set(ops.map(([id]) => id)).size).toBe(1);
+  expect(ops[0]?.[1]).toContain("slack:T1:C1 none can be begun. I am not in #alerts. Cpu waits");
+  clock.now += 61_000;
+  trouble.length = 0;
+  await work(KEY);
+  expect(channel.size).toBe(3);
+});
+
+test("what still fires after its maintenance window gets its thread then; what ended does not", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const { work } = workerOf();
+  const quiet = { window: "nightly", until: clock.now + 3_600_000 };
+  await say(["Backup", "Disk"], { quiet, triage: true });
+  await say(["Backup"], { quiet }, "resolved");
+  await work(KEY);
+  expect(channel.size).toBe(0);
+  clock.now += 3_600_000;
+  await work(KEY);
+  expect(channel.size).toBe(1);
+  const [thread = KEY] = channel.values();
+  expect(await states(thread)).toMatchObject([{ name: "Disk", triage: true, firing: 1 }]);
+});
+
+test("a long journal is taken up from what was kept of it", async () => {
+  const { journal, say, workerOf } = stage();
+  for (let count = 0; count < 600; count++) await say([`Alert${count % 5}`]);
+  await workerOf().work(KEY);
+  const kept = await journal.snapshot(KEY, snapshots.version);
+  expect(kept?.last).toBeGreaterThan(512);
+  const state = snapshots.decode(kept?.bytes ?? new Uint8Array());
+  const whole = new AlertsState();
+  foldAlerts(
+    whole,
+    (await journal.read(KEY)).filter(({ seq }) => seq <= state.last),
+  );
+  expect(state).toEqual(whole);
+  expect(state.groups.add).toBeTypeOf("function");
 });
