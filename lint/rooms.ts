@@ -93,6 +93,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "worker",
   ],
+  "handoff/digest-handler.ts": ["core", "journal", "worker", "handoff"],
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
   "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts"],
 };

@@ -130,4 +130,6 @@ export interface ChatAdapter extends Adapter {
    * platform. @throws as `start`
    */
   examine(kept?: string, vault?: Vault): Promise<PlatformFinding[]>;
+  /** Why the bot can say nothing in a channel that the configuration names; undefined: it can. @throws as `start` */
+  examineChannel(channel: string, vault?: Vault): Promise<string | undefined>;
 }

@@ -51,6 +51,7 @@ import { createWhoIs } from "./whoami.ts";
 import { ALERTS } from "../alerts/handler.ts";
 import { createAlertIntake, createAlertThreads, isChat } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
+import { createDigests, type Digests } from "./digests.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
 import { createMirroring, routed, viewsOf } from "./mirrors.ts";
@@ -62,7 +63,7 @@ import { createTenants } from "./tenants.ts";
 import { createToolbox } from "./toolbox.ts";
 import { loadToolset, problemsOf, skillProblemText, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
-import { createWorker } from "../worker/worker.ts";
+import { createWorker, type Worker } from "../worker/worker.ts";
 
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
 export const LEASE_MS = 6_000;
@@ -141,6 +142,7 @@ function takeIn(
   { adapters, encode, wake }: Pick<Lending, "encode" | "wake"> & { adapters: Map<string, Adapter> },
   threads: ThreadParts,
   handlers: Map<string, KeyHandler>,
+  digests: Digests,
 ): void {
   for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
     adapters.set(adapter.transport, adapter);
@@ -148,6 +150,7 @@ function takeIn(
   }
   const alerts = createAlertThreads({ adapters, encode, wake }, threads.ops);
   if (served.some(isChat)) handlers.set(ALERTS, alerts);
+  for (const [kind, handler] of digests.handlers()) handlers.set(kind, handler);
 }
 
 interface Lending {
@@ -163,7 +166,7 @@ interface Lending {
   approvals(): Approvals;
 }
 
-type Lent = Pick<
+type Lent = { shifts: ReturnType<typeof createHandoffs> } & Pick<
   ToolParts,
   | "ledger"
   | "tokens"
@@ -195,10 +198,11 @@ function lend(
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
-  const all = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
-  const handoffs = createAskedHandoffs(all, { journal, adapters });
+  const shifts = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
+  const handoffs = createAskedHandoffs(shifts, { journal, adapters });
   const memory = openMemory(config, { journal, log, encode, stopped: ending.signal });
   return {
+    shifts,
     ledger: () => ledger,
     tokens: () => ({
       used: (counter) => journal.used(counter),
@@ -287,6 +291,10 @@ function placeIn(adapters: ReadonlyMap<string, Adapter>, journal: Journal) {
   };
 }
 
+function watch(log: Logger, { atWork }: Pick<Worker, "atWork">): Stoppable {
+  return startWatchdog({ log, atWork, afterMs: START_MS });
+}
+
 /**
  * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
  * loopback and private networks.
@@ -306,11 +314,13 @@ export async function assemble(
   const wake = (key: JournalKey, lane?: Lane) => wakeups.wake(key, 0, lane);
   /** By the first part of the keys of their journals. */
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
+  const ops = createOps({ journal, channel: config.ops, wake });
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
   const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
   const lent = lend({ ...held, log }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
-  const toolbox = createToolbox(config, toolset, { log, encoder, freezes, adapters });
+  const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
+  const toolbox = createToolbox(config, toolset, { ...held, ...digests, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
@@ -328,7 +338,7 @@ export async function assemble(
     ...policyOf(config, lent),
     network: allow,
     freezes,
-    ops: createOps({ journal, channel: config.ops, wake }),
+    ops,
     run,
     encoder,
     model: createModels(config),
@@ -367,9 +377,9 @@ export async function assemble(
     alertRoutes: async () => createAlertIntake({ ...held, log }),
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
-      takeIn(served, held, threads, handlers);
+      takeIn(served, held, threads, handlers, digests);
       started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
-      started.push(startWatchdog({ log, atWork: () => worker.atWork(), afterMs: START_MS }));
+      started.push(digests.start(), watch(log, worker));
     },
     stop: () => (stopped ??= stop()),
   };

@@ -26,13 +26,15 @@ interface ToolboxParts {
   freezes: Freezes;
   /** `status` says what there is to know of them. */
   adapters: ReadonlyMap<string, Pick<Adapter, "about">>;
+  /** What else it says, a line each. */
+  coming?(): string[];
 }
 
 /** The tools as they are now, which people may change while the program runs, and how what people say is answered by them. */
 export function createToolbox(
   config: Config,
   first: Toolset,
-  { log, encoder, freezes, adapters }: ToolboxParts,
+  { log, encoder, freezes, adapters, coming = () => [] }: ToolboxParts,
 ) {
   let toolset = first;
   let terms = runTerms(config, first);
@@ -58,7 +60,8 @@ export function createToolbox(
   }
 
   const status = () => {
-    const connections = [...adapters.values()].flatMap((each) => each.about?.() ?? []);
+    const chats = [...adapters.values()].flatMap((each) => each.about?.() ?? []);
+    const connections = [...chats, ...coming()];
     return { tools, terms, host: config.host, connections };
   };
   const frozen = () =>

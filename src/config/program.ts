@@ -242,7 +242,8 @@ export const processPart = defineSettings({
   }),
 });
 
-function isTimezone(name: string): boolean {
+/** True for the IANA name of a time zone. */
+export function isTimezone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {

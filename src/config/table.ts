@@ -11,6 +11,7 @@ import { issueText, mistakeText } from "../core/zod-issues.ts";
 import { STORES } from "../journal/stores.ts";
 import { PROVIDERS } from "../models/load.ts";
 import { INTEGRATIONS } from "../tools/registry.ts";
+import { digestsPart } from "./digests.ts";
 import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 
@@ -24,6 +25,7 @@ export const PARTS: readonly SettingsPart[] = [
   policyPart,
   ...INTEGRATIONS,
   alertsPart,
+  digestsPart,
   mcpServerPart,
   processPart,
 ];

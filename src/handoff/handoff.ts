@@ -47,10 +47,12 @@ function isNothing({
   questions,
   unsettled,
   missed,
+  silences,
+  unanswered,
   ...rest
 }: ThreadShift): boolean {
   const { alerts, broken, failed } = rest;
-  const lists = [deeds, waiting, questions, unsettled, missed, broken];
+  const lists = [deeds, waiting, questions, unsettled, missed, silences, unanswered, broken];
   return lists.every(({ length }) => length === 0) && alerts === undefined && failed === 0;
 }
 

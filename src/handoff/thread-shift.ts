@@ -53,6 +53,10 @@ export interface ThreadShift {
   views: string[];
   deeds: Deed[];
   waiting: Waiting[];
+  /** Those that were made here, hold at the span's end and were not ended from here, by when they end. */
+  silences: { ref: string; what: string; until: number }[];
+  /** What people asked without a model and no check and no tool could answer. */
+  unanswered: string[];
   /** Questions of a model's that wait for an answer. */
   questions: string[];
   /** Calls whose outcome nobody knows. */
@@ -87,13 +91,15 @@ export function threadShift(
       .filter((call) => acted(call) && !isOwn(call.tool))
       .map((call) => deedOf(call, thread)),
     waiting: [...thread.live].filter(isOpen).map(waitingOf),
+    silences: calls.flatMap((call) => silenceOf(call, thread, span.to)),
+    unanswered: unansweredIn(within, known),
     questions: [...thread.going].flatMap((run) =>
       [...run.open.values()].flatMap(({ asked }) => (asked === undefined ? [] : [asked.text])),
     ),
     unsettled: [...thread.unknown.values()]
       .filter(({ settled }) => settled === undefined)
       .map((call) => ({ ref: refOf(call), what: whatOf(call), at: call.finished?.at ?? 0 })),
-    alerts: newestAlerts(known),
+    alerts: newestAlerts(known, span.from),
     missed: missedIn(lately),
     broken: brokenIn(lately),
     runs: within.filter(({ kind }) => kind === "run_started").length,
@@ -151,11 +157,48 @@ function waitingOf({ action, openedAt, proposal }: Action): Waiting {
   return { ref: action, what: preview.title ?? tool, askedAt: openedAt, expiresAt };
 }
 
-function newestAlerts(entries: readonly StoredEntry[]): Entry<"alert_state"> | undefined {
-  return entries
+/** A call that is taken back by ending a silence, which holds until then. */
+function silenceOf(call: Call, thread: Thread, end: number): ThreadShift["silences"] {
+  const { undo, outcome } = call.finished ?? {};
+  const until = undo?.args["until"];
+  const isSilence = outcome === "ok" && undo !== undefined && undo.tool.endsWith("expire_silence");
+  if (!isSilence || typeof until !== "number" || until <= end) return [];
+  if (call.action !== undefined && isUndone(call.action, thread)) return [];
+  const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
+  const isEnded = calls.some(
+    ({ tool, args, finished }) =>
+      tool === undo.tool && args["id"] === undo.args["id"] && finished?.outcome === "ok",
+  );
+  return isEnded ? [] : [{ ref: refOf(call), what: whatOf(call), until }];
+}
+
+/** Runs that no model answered, and that had nothing to look at. */
+function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntry[]): string[] {
+  const failed = new Set(
+    known.flatMap((each) =>
+      each.kind === "run_ended" && each.status === "failed" ? [each.run] : [],
+    ),
+  );
+  const asked = within.flatMap((each) => {
+    if (each.kind !== "run_started" || each.talk !== undefined) return [];
+    return each.calls.length === 0 && failed.has(each.run) ? each.answers : [];
+  });
+  if (asked.length === 0) return [];
+  const ids = new Set(asked);
+  return known.flatMap((each) => (each.kind === "message" && ids.has(each.id) ? [each.text] : []));
+}
+
+/** Undefined where it was over before the span began. */
+function newestAlerts(
+  entries: readonly StoredEntry[],
+  from: number,
+): Entry<"alert_state"> | undefined {
+  const newest = entries
     .filter((each): each is Entry<"alert_state"> => each.kind === "alert_state")
     .toSorted((a, b) => a.last - b.last)
     .at(-1);
+  const fires = newest !== undefined && newest.firing + newest.acknowledged > 0;
+  return fires || (newest?.overAt ?? newest?.at ?? 0) >= from ? newest : undefined;
 }
 
 /** Each gap once for each call that had it; what rules did not allow is one. */

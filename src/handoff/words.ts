@@ -37,6 +37,7 @@ export function handoffText(handoff: Handoff, encode: Encode): string {
       "What I could not see",
       allMissed(handoff).map((gap) => missedLine(gap, clean)),
     ),
+    section("What I had no check and no tool for", unansweredLines(handoff, clean)),
   ].flat();
   const nothing = parts.length === 0 ? ["Nothing to hand over."] : [];
   const cut = handoff.isCut ? ["Only the threads that were written in last were looked at."] : [];
@@ -121,6 +122,12 @@ function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): str
   const unverified = placed(threads, ({ deeds }) => deeds.filter(isUnverified)).map(
     ([deed, where]) => `${deed.ref} ${clean(deed.what)}; ${checkText(deed, show)}; ${where}`,
   );
+  const silences = placed(threads, (each) => each.silences).toSorted(
+    ([a], [b]) => a.until - b.until,
+  );
+  const silenced = silences.map(
+    ([{ ref, what, until }, where]) => `${ref} ${clean(what)}; ends ${show(until)}; ${where}`,
+  );
   const firing = threads.flatMap(({ alerts, where }) => {
     if (alerts === undefined || alerts.firing + alerts.acknowledged === 0) return [];
     const { name, firing: count, acknowledged, startedAt, told } = alerts;
@@ -133,6 +140,7 @@ function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): str
     section("Waiting for approval", waiting),
     section("Questions that wait for an answer", questions),
     section("Alerts that fire", firing),
+    section("Silenced", silenced),
     section("Nobody knows whether it happened", unsettled),
     section("Not verified yet", unverified),
     section("Frozen now", frozen.map(clean)),
@@ -196,6 +204,16 @@ function checkText({ seen, lookAt }: Deed, show: Show): string {
 
 function missedLine({ what, why, help, calls }: Missed, clean: Encode): string {
   return `${clean(what)}: ${clean(why)} (${counted(calls, "call")}). ${clean(help)}`;
+}
+
+/** The same question once, with how often it was asked. */
+function unansweredLines({ threads }: Handoff, clean: Encode): string[] {
+  const asked = placed(threads, (each) => each.unanswered);
+  return [...Map.groupBy(asked, ([text]) => oneLine(text).toLowerCase())].map(([, same]) => {
+    const [[text, where] = ["", ""]] = same;
+    const often = same.length === 1 ? "" : ` (${counted(same.length, "time")})`;
+    return `${JSON.stringify(clean(text))}${often}; ${where}`;
+  });
 }
 
 function costLine({ threads }: Handoff): string {

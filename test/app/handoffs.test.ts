@@ -97,6 +97,22 @@ function stage() {
         { id: `ended:${run}`, kind: "run_ended", run, status: "completed" },
       ]);
     },
+    /** A person's question that no model, check or tool answers. */
+    async ask(key: JournalKey, text: string) {
+      const [run, id] = [`r${(runs += 1)}`, `msg:${runs}`];
+      await journal.post(key, { id, kind: "message", actor: { account: ANA, name: "ana" }, text });
+      await write(key, [
+        {
+          id: `started:${run}`,
+          kind: "run_started",
+          run,
+          answers: [id],
+          principals: [ANA],
+          calls: [],
+        },
+        { id: `ended:${run}`, kind: "run_ended", run, status: "failed", text: "I have no tool." },
+      ]);
+    },
     async text(period: string, audience?: string) {
       const read = await readPeriod(period, { zone: ZONE, now: clock.now });
       const found = await handoffs.of(read, { audience, tenants: ["slack:T1"] }, clock.now);
@@ -192,4 +208,48 @@ test("what is done and was not yet looked at again, and what came back in severa
   );
   expect(said).toContain("Recurring:\n- Filesystem /var: full (in 2 threads)");
   expect(said).not.toContain("remember");
+});
+
+test("silences are told until they end or are ended, questions without an answer with how often", async () => {
+  const { at, call, ask, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  const until = Date.parse("2026-11-20T12:00:00Z");
+  const undo = (id: string) => ({
+    undo: { tool: "alertmanager_expire_silence", args: { id, until } },
+  });
+  await call(C1, "alertmanager_silence", undo("s1"), "write");
+  await ask(C1, "Is the coffee machine well?");
+  await ask(C2, "is the coffee  machine well?");
+  at("2026-11-20T11:00:00Z");
+  const { text: said } = await text("last 30 hours");
+  expect(said).toContain(
+    "Silenced:\n- r1.t1 Doing alertmanager_silence; ends Fri 2026-11-20 13:00:00; https://slack/slack:T1:C1:1.1",
+  );
+  expect(said).toContain('- "is the coffee machine well?" (2 times); https://slack/');
+  at("2026-11-20T12:00:00Z");
+  expect((await text("today")).text).not.toContain("Silenced");
+});
+
+test("alerts that were over before the period are not told again", async () => {
+  const { at, journal, text } = stage();
+  at("2026-11-19T10:00:00Z");
+  await journal.post(C1, {
+    id: "state:1",
+    kind: "alert_state",
+    of: "alerts:slack:T1:C1",
+    group: "g1",
+    last: 1,
+    name: "DiskFull",
+    firing: 0,
+    acknowledged: 0,
+    resolved: 1,
+    told: 2,
+    folded: [],
+    startedAt: Date.parse("2026-11-19T09:00:00Z"),
+    overAt: Date.parse("2026-11-19T10:00:00Z"),
+    alerts: [],
+  });
+  at("2026-11-20T12:00:00Z");
+  expect(isQuiet((await text("today")).found)).toBe(true);
+  expect((await text("yesterday")).text).toContain("Alerts that are over:\n- DiskFull");
 });

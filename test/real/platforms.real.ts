@@ -28,6 +28,7 @@ function platform(...errors: BotError[]) {
     channelAt: async () => ({ name: "#c", isPublic: true, has: async () => true }),
     open: async () => "chat:T1:C1",
     examine: async () => [],
+    examineChannel: async () => undefined,
   };
   return { adapter, starts: () => starts };
 }

@@ -104,6 +104,9 @@ export function createDiscord(options: DiscordOptions): ChatAdapter {
       const { examine } = await import("./examine.ts");
       return examine(api, { configured: guilds, kept, shards });
     },
+
+    examineChannel: async (named) =>
+      (await import("./examine.ts")).examineChannel(api, channels, named),
   };
 }
 

@@ -1,14 +1,15 @@
 import {
   type APIApplication,
   type APIGatewayBotInfo,
+  type APIGuildMember,
   type APIUser,
   ApplicationFlags as Flags,
   Routes,
 } from "discord.js";
-import { messageOf } from "../../core/errors.ts";
+import { isBotError, messageOf } from "../../core/errors.ts";
 import type { PlatformFinding as Finding } from "../adapter.ts";
 import type { Api } from "./api.ts";
-import { NEEDED_BITS } from "./channels.ts";
+import { type Channels, missingAmong, NEEDED_BITS } from "./channels.ts";
 import { outdatedCommands } from "./command-definitions.ts";
 import { shardOf, type Shards, showShards } from "./shards.ts";
 import { type Guild, guildOf, IF_NOT_YOURS, listGuilds, severalText } from "./tenants.ts";
@@ -57,6 +58,29 @@ export async function examine(api: Api, serving: Serving): Promise<Finding[]> {
     await examineCommands(api, id),
     examinePublic(application),
   ];
+}
+
+/** Why the bot can say nothing in the channel. @throws BotError what `Api.ask` throws, but for what Discord refuses */
+export async function examineChannel(
+  api: Api,
+  channels: Channels,
+  named: string,
+): Promise<string | undefined> {
+  const [, guild = "", id = ""] = named.split(":");
+  try {
+    const found = await channels.channel(id);
+    if (!("guild_id" in found) || found.guild_id !== guild)
+      return `Discord: ${named} is in another server.`;
+    const { id: user } = await api.ask<APIUser>("get", Routes.user());
+    const { roles } = await api.ask<APIGuildMember>("get", Routes.guildMember(guild, user));
+    const missing = missingAmong(await channels.permissions(guild, id, { user, roles }));
+    return missing.length === 0
+      ? undefined
+      : `Discord: the bot lacks ${missing.join(", ")} in ${named}.`;
+  } catch (error) {
+    if (!isBotError(error, "PLATFORM_REFUSED")) throw error;
+    return `Discord: the bot can't see ${named}. ${error.message}`;
+  }
 }
 
 type Public = Pick<APIApplication, "bot_public">;

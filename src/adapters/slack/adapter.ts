@@ -99,9 +99,23 @@ export function createSlack(options: SlackOptions): ChatAdapter {
     },
     channelAt: async (channel) => named(here(), channel).channelAt(channel),
     open: async (channel, text, delivery) => named(here(), channel).begin(channel, text, delivery),
+    ...examining(options, () => source ?? newSource()),
+  };
+}
+
+/** What `doctor` asks. */
+function examining(
+  options: SlackOptions,
+  source: () => EventSource,
+): Pick<ChatAdapter, "examine" | "examineChannel"> {
+  return {
     async examine(_kept, vault) {
       const { examine } = await import("./examine.ts");
-      return examine({ ...options, vault, source: () => source ?? newSource() });
+      return examine({ ...options, vault, source });
+    },
+    async examineChannel(channel, vault) {
+      const { examineChannel } = await import("./examine.ts");
+      return examineChannel({ ...options, vault }, channel);
     },
   };
 }

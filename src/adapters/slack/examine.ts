@@ -4,6 +4,7 @@ import { type Api, createApi } from "./api.ts";
 import { appOf, appOfToken, checkApp, identify } from "./identity.ts";
 import { INSTALLATION } from "./errors.ts";
 import { createInstallations } from "./installations.ts";
+import { createPeople } from "./people.ts";
 import type { EventSource } from "./receiver.ts";
 import { INSTALL_PATH, SCOPES } from "./scopes.ts";
 import type { SlackOptions } from "./workspaces.ts";
@@ -32,6 +33,34 @@ export async function examine(options: ExamineOptions): Promise<Finding[]> {
     found.push(await examineSocket(appApi, ofBot));
   }
   return [...found, ...(await examineInstalled(options))];
+}
+
+/** Why the bot can say nothing in the channel. @throws BotError what `Api.ask` throws */
+export async function examineChannel(
+  options: Omit<ExamineOptions, "source">,
+  named: string,
+): Promise<string | undefined> {
+  const [, team = "", id = ""] = named.split(":");
+  for (const api of await apisFor(options, team)) {
+    const { workspace } = await identify(api);
+    if (workspace.team !== team) continue;
+    if (await createPeople(api, workspace).isHere(id)) return undefined;
+    return `Slack: the bot isn't in ${named}. Invite it there.`;
+  }
+  return `Slack: ${named} is in no workspace that is served.`;
+}
+
+/** The tokens that may be the workspace's. */
+async function apisFor(options: Omit<ExamineOptions, "source">, team: string): Promise<Api[]> {
+  const { botToken, install, vault, apiUrl, log } = options;
+  const apis: Api[] = [];
+  if (botToken !== undefined)
+    apis.push(createApi({ apiUrl, log, token: botToken, variable: "SLACK_BOT_TOKEN" }));
+  if (install === undefined || vault === undefined) return apis;
+  const installations = createInstallations({ ...options, ...install, vault, apiUrl });
+  if (!(await installations.all()).some((each) => each.team === team)) return apis;
+  const token = () => installations.tokenOf(team);
+  return [...apis, createApi({ apiUrl, log, token, variable: INSTALLATION })];
 }
 
 async function examineBot(api: Api) {

@@ -10,6 +10,7 @@ import { transportOf } from "../../core/journal-key.ts";
 import { counted } from "../../core/text.ts";
 import { chosenStore } from "../../journal/stores.ts";
 import { loadModel } from "../../models/load.ts";
+import { loadDigests, nextLines } from "../digests.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
 import type { Network } from "../../net/dial.ts";
@@ -73,7 +74,9 @@ async function* examineAll(
   const kept = new Map<string, string>();
   yield* examineStore(config, platforms, kept);
   yield await examineModel(config.model);
-  yield* examinePlatforms(platforms, kept, { ...secrets, once: async () => false });
+  const vault = { ...secrets, once: async () => false };
+  yield* examinePlatforms(platforms, kept, vault);
+  yield* examineChannels(config, platforms, vault);
   yield* examineReach(config);
   yield* examineTools(tools);
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
@@ -232,6 +235,31 @@ async function* examinePlatforms(
     } catch (error) {
       yield { state: "broken", subject, text: messageOf(error) };
     }
+  }
+}
+
+/** Channels in which something is said by itself. */
+async function* examineChannels(
+  config: Config,
+  platforms: readonly ChatAdapter[],
+  vault: Vault,
+): AsyncIterable<CheckedPart> {
+  const digests = await loadDigests(config);
+  for (const text of nextLines(digests, Date.now()))
+    yield { state: "ok", subject: "digest", text: text.replace(/^Next digest: /, "next: ") };
+  for (const { cron, zone, schedule } of digests)
+    if (schedule.next(Date.now()) === undefined)
+      yield { state: "broken", subject: "digest", text: `"${cron}" is never due in ${zone}.` };
+  const { ops, incidentChannels } = config;
+  const said = [...(ops === undefined ? [] : [ops]), ...incidentChannels];
+  for (const channel of new Set([...said, ...digests.map((each) => each.channel)])) {
+    const platform = platforms.find(({ transport }) => transport === transportOf(channel));
+    const why =
+      platform === undefined
+        ? `${channel} is on a platform that is not configured.`
+        : await platform.examineChannel(channel, vault).catch(messageOf);
+    if (why === undefined) yield { state: "ok", subject: "channel", text: `${channel} is open.` };
+    else yield { state: "broken", subject: "channel", text: why };
   }
 }
 

@@ -171,3 +171,11 @@ test("the doctor is told of the token, the gateway, the intents, and how to invi
   );
   expect(bot.discord.connected).toBe(0);
 });
+
+test("whether the bot can say something in a channel is known before it starts", async () => {
+  bot = await openBot({ start: false });
+  const { adapter, guild, ops } = bot;
+  expect(await adapter.examineChannel(`discord:${guild.id}:${ops.id}`)).toBeUndefined();
+  expect(await adapter.examineChannel(`discord:1:${ops.id}`)).toContain("is in another server");
+  expect(await adapter.examineChannel(`discord:${guild.id}:404`)).toContain("can't see");
+});

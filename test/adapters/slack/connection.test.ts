@@ -245,3 +245,14 @@ test("the log holds no token, no connection address and nothing that people wrot
     expect(log).not.toContain(secret);
   }
 });
+
+test("whether the bot can say something in a channel is known before it starts", async () => {
+  const { slack, ops, adapter } = await opened({ start: false });
+  const other = slack.addChannel({ name: "other", members: [], bot: false });
+  const team = slack.team.id;
+  expect(await adapter.examineChannel(`slack:${team}:${ops.id}`)).toBeUndefined();
+  expect(await adapter.examineChannel(`slack:${team}:${other.id}`)).toBe(
+    `Slack: the bot isn't in slack:${team}:${other.id}. Invite it there.`,
+  );
+  expect(await adapter.examineChannel("slack:T0OTHER:C1")).toContain("no workspace that is served");
+});
