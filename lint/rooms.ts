@@ -58,7 +58,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/grafana": ["core", "tools", "tools/prometheus", "tools/integration.ts"],
   "tools/redis": ["core", "net", "tools", "tools/integration.ts"],
   "tools/ssh": ["core", "tools", "tools/host", "tools/integration.ts"],
-  "tools/skills": ["core", "checks", "skills", "tools", "tools/integration.ts"],
+  "tools/skills": ["core", "checks", "skills", "tools", "tools/host", "tools/integration.ts"],
   "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],
   "adapters/render": ["core", "security", "adapters"],

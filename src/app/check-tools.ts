@@ -1,4 +1,5 @@
 import type { Checks } from "../checks/schema.ts";
+import { globMatches } from "../core/glob.ts";
 import { suggest } from "../core/suggest.ts";
 import { holesIn } from "../core/templates.ts";
 import { mistakeText } from "../core/zod-issues.ts";
@@ -7,7 +8,7 @@ import { checkArguments } from "../tools/arguments.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 
-/** A check that cannot be run as it is written. */
+/** A check that cannot be run as it is written, or a tool that is named and is none. */
 interface CheckProblem {
   /** The file with line and column. */
   at: string;
@@ -18,6 +19,41 @@ interface CheckProblem {
 
 /** `missing`: the integrations whose tools are not offered. */
 export function checkProblems(
+  skills: readonly Pick<Skill, "folder" | "checks" | "checkAt" | "hints" | "hintAt" | "allowed">[],
+  tools: readonly Tool[],
+  missing: readonly { name: string; why: string }[],
+): CheckProblem[] {
+  const named = namedTools(skills).flatMap(({ name, at, subject }): CheckProblem[] => {
+    if (tools.some((tool) => globMatches(name, tool.name))) return [];
+    const system = missing.find((each) => name.startsWith(`${each.name}_`));
+    const why = system === undefined ? noTool(name, tools) : `not here: ${system.why}`;
+    return [{ at, text: `${subject}: ${name}: ${why}`, isMistake: system === undefined }];
+  });
+  return [...problemsOfChecks(skills, tools, missing), ...named];
+}
+
+/** The tools that hints and `allowed-tools` speak of. */
+function namedTools(
+  skills: readonly Pick<Skill, "folder" | "hints" | "hintAt" | "allowed">[],
+): { name: string; at: string; subject: string }[] {
+  return skills.flatMap(({ folder, hints = [], hintAt, allowed }) => [
+    ...hints.flatMap((hint, i) =>
+      (["use", "leave_out"] as const).flatMap((field) =>
+        hint[field].map((name, j) => ({
+          name,
+          at: hintAt?.(["hints", i, field, j]) ?? folder,
+          subject: "hint",
+        })),
+      ),
+    ),
+    // Scripts are run only where the operators have skills of their own, which these are.
+    ...(allowed?.calls ?? [])
+      .filter(({ tool }) => tool !== "run_skill_script")
+      .map(({ tool: name }) => ({ name, at: allowed?.at ?? folder, subject: "allowed-tools" })),
+  ]);
+}
+
+function problemsOfChecks(
   skills: readonly Pick<Skill, "folder" | "checks" | "checkAt">[],
   tools: readonly Tool[],
   missing: readonly { name: string; why: string }[],

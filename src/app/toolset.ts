@@ -166,6 +166,13 @@ export async function reloadToolset(
   }
 }
 
+function allowedTerms(skills: readonly Skill[]): Pick<RunTerms, "allowed"> {
+  const narrow = skills.flatMap(({ name, allowed }) =>
+    allowed ? [[name, allowed.calls] as const] : [],
+  );
+  return narrow.length === 0 ? {} : { allowed: Object.fromEntries(narrow) };
+}
+
 /** What every model's run is made of; undefined where no model is configured. */
 export function runTerms(
   { model, budgets, values }: Config,
@@ -179,6 +186,7 @@ export function runTerms(
     model: model.id,
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
     ...toolTerms(tools, found),
+    ...allowedTerms(skills),
     budget: {
       steps: budgets.stepsPerRun,
       tokens: budgets.tokensPerRun,

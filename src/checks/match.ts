@@ -1,11 +1,13 @@
 import { globMatches } from "../core/glob.ts";
 import { wordsIn } from "../core/spellings.ts";
+import type { Hint } from "./hints.ts";
 import type { Checks } from "./schema.ts";
 
 /** Which skills' checks fit an alert or a question. */
 
 export interface CheckedSkill extends DescribedSkill {
   readonly checks: Checks;
+  readonly hints?: readonly Hint[] | undefined;
 }
 
 /** What can be looked for by its words. */

@@ -1,3 +1,4 @@
+import { type Hint, isLeftOut } from "./hints.ts";
 import type { CheckedSkill } from "./match.ts";
 import { argumentsOf } from "./schema.ts";
 import type { Subject } from "./subject.ts";
@@ -10,13 +11,18 @@ export interface PlannedCall {
   readonly askedBy: readonly { readonly skill: string; readonly check: string }[];
 }
 
-/** What the checks of these skills call, in their order. */
-export function planOf(skills: readonly CheckedSkill[], subject: Subject): PlannedCall[] {
+/** What the checks of these skills call, in their order, without what a hint leaves out for this subject; `hints`: also others'. */
+export function planOf(
+  skills: readonly CheckedSkill[],
+  subject: Subject,
+  hints: readonly Hint[] = skills.flatMap((skill) => skill.hints ?? []),
+): PlannedCall[] {
   const asked = skills.flatMap(({ name: skill, checks: { checks } }) =>
-    Object.entries(checks).map(([check, each]) => {
+    Object.entries(checks).flatMap(([check, each]) => {
+      if (isLeftOut(each.tool, subject, hints)) return [];
       const args = argumentsOf(each, subject);
       const words = Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1));
-      return { tool: each.tool, args, skill, check, key: JSON.stringify([each.tool, words]) };
+      return [{ tool: each.tool, args, skill, check, key: JSON.stringify([each.tool, words]) }];
     }),
   );
   return [...Map.groupBy(asked, ({ key }) => key).values()].flatMap((same) => {

@@ -12,6 +12,16 @@ export interface DayShares {
   guest: number;
 }
 
+/** A call that a skill allows. */
+export interface AllowedCall {
+  /** A tool's name; `*` stands for anything. */
+  readonly tool: string;
+  /** How the command line begins; undefined: any. */
+  readonly argv?: readonly string[];
+  /** It has no more words than these. */
+  readonly isWhole?: boolean;
+}
+
 /** What a model's run is made of: with other values it is a triage with few tools, or a chat with none. */
 export interface RunTerms {
   /** The model unless a thread has chosen another. */
@@ -21,13 +31,15 @@ export interface RunTerms {
   tools: readonly ToolSpec[];
   /** What may be called besides by its name, once it was found. Anything else is refused, whatever the model writes. */
   foundTools?: readonly string[];
+  /** By the names of skills: the only calls that a run may make once it follows them. */
+  allowed?: Readonly<Record<string, readonly AllowedCall[]>>;
   budget: NonNullable<Entry<"run_started">["talk"]>["budget"];
   maxOutputTokens: number;
   /** Tokens that all runs of a day may use, in UTC. */
   tokensPerDay: number;
   /** What of them is one person's or place's; without it nobody's part is limited. */
   shares?: DayShares;
-  /** SHA-256, hexadecimal, over what every request of a run begins with. */
+  /** SHA-256, hexadecimal, over what every request of a run begins with, and what skills allow in it. */
   prefix: string;
   /** Tokens that the model takes; past half of them a new run is told the thread in brief. */
   contextWindow: number;
@@ -35,9 +47,9 @@ export interface RunTerms {
 
 /** The terms with the hash of their system prompt and tools. */
 export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
-  const { system, tools, foundTools } = terms;
+  const { system, tools, foundTools, allowed } = terms;
   const prefix = createHash("sha256")
-    .update(JSON.stringify({ system, tools, foundTools }))
+    .update(JSON.stringify({ system, tools, foundTools, allowed }))
     .digest("hex");
   return { ...terms, prefix };
 }

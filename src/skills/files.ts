@@ -27,8 +27,13 @@ export function isSkillFile(name: string): boolean {
 /** The program reads it; models read what it finds. */
 export const CHECKS_FILE = "checks.yaml";
 
+/** Models read it with the instructions. */
+export const HINTS_FILE = "hints.yaml";
+
+const OWN_FILES: ReadonlySet<string> = new Set([CHECKS_FILE, HINTS_FILE]);
+
 /**
- * The files in a skill's folder (a real path) without SKILL.md and its checks, by their paths in it: at most 100, four folders deep, in
+ * The files in a skill's folder (a real path) without SKILL.md, its checks and hints, by their paths in it: at most 100, four folders deep, in
  * order. Leaves out hidden files, names that cannot be shown as they are, and files that lead out of the folder; does not
  * follow links to folders.
  */
@@ -42,7 +47,7 @@ export async function listFiles(folder: string): Promise<SkillFile[]> {
     for (const entry of sorted(entries)) {
       if (found.length === MAX_FILES) return;
       const id = inner === "" ? entry.name : `${inner}/${entry.name}`;
-      if (isSkipped(entry.name) || isSkillFile(id) || id === CHECKS_FILE) continue;
+      if (isSkipped(entry.name) || isSkillFile(id) || OWN_FILES.has(id)) continue;
       if (!isShowable(entry.name)) continue;
       if (entry.isDirectory()) {
         if (depth < MAX_DEPTH) await walk(id, depth + 1);

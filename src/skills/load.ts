@@ -1,8 +1,17 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { BotError, messageOf } from "../core/errors.ts";
-import { readChecks } from "./checks.ts";
-import { CHECKS_FILE, isSkillFile, isSkipped, listFiles, readInside, sorted } from "./files.ts";
+import { allowedCalls } from "./allowed.ts";
+import { readChecks, readHints } from "./checks.ts";
+import {
+  CHECKS_FILE,
+  HINTS_FILE,
+  isSkillFile,
+  isSkipped,
+  listFiles,
+  readInside,
+  sorted,
+} from "./files.ts";
 import { readSkillText } from "./skill-text.ts";
 import type { Skill, SkillProblem } from "./skill.ts";
 
@@ -111,34 +120,38 @@ export function openSkills(
 
 const KEPT = " (what it was before stays in use)";
 
-/** What is used of what was read: a skill that broke, or only its checks, stays what it was. */
+/** What is used of what was read: a skill that broke, or only its checks or hints, stays what it was. */
 function keptOf(
   read: Skill | undefined,
   last: Skill | undefined,
-  { hasChecks }: Found,
+  { hasChecks, hasHints }: Found,
 ): Skill | undefined {
   if (read === undefined || last === undefined) return read ?? last;
-  const isBroken = hasChecks && read.checks === undefined;
-  const { checks, checkAt } = last;
-  return isBroken && checks !== undefined && checkAt !== undefined
-    ? { ...read, checks, checkAt }
-    : read;
+  const { checks, checkAt, hints, hintAt } = last;
+  const isOf = { checks: hasChecks && !read.checks, hints: hasHints && !read.hints };
+  if (!(isOf.checks && checks) && !(isOf.hints && hints)) return read;
+  return {
+    ...read,
+    ...(isOf.checks && checkAt && { checks, checkAt }),
+    ...(isOf.hints && hintAt && { hints, hintAt }),
+  };
 }
 
 /** What cannot be looked at is told when it is read. */
 async function stampOf({ folder, file }: Found): Promise<string> {
-  const stamps = [file, CHECKS_FILE].map(async (name) => {
+  const stamps = [file, CHECKS_FILE, HINTS_FILE].map(async (name) => {
     const info = await stat(join(folder, name)).catch(() => undefined);
     return info === undefined ? "" : `${info.mtimeMs} ${info.size} ${info.ino} ${info.mode}`;
   });
   return (await Promise.all(stamps)).join("|");
 }
 
-/** A folder with a skill, the name of its `SKILL.md`, and whether it has checks. */
+/** A folder with a skill, the name of its `SKILL.md`, and what stands beside it. */
 interface Found {
   folder: string;
   file: string;
   hasChecks: boolean;
+  hasHints: boolean;
 }
 
 /** The folders with a SKILL.md, in order; the search does not go on inside them. */
@@ -151,7 +164,8 @@ async function findSkills(root: string, problems: SkillProblem[]): Promise<Found
     const entries = sorted(await readdir(folder, { withFileTypes: true }));
     const file = entries.find(({ name }) => isSkillFile(name))?.name;
     if (file !== undefined) {
-      places.push({ folder, file, hasChecks: entries.some((each) => each.name === CHECKS_FILE) });
+      const has = (name: string) => entries.some((each) => each.name === name);
+      places.push({ folder, file, hasChecks: has(CHECKS_FILE), hasHints: has(HINTS_FILE) });
       return;
     }
     for (const entry of entries.filter(({ name }) => !isSkipped(name))) {
@@ -180,7 +194,7 @@ async function isFolder(path: string): Promise<boolean> {
 }
 
 async function loadSkill(
-  { folder, file, hasChecks }: Found,
+  { folder, file, hasChecks, hasHints }: Found,
   encode: (text: string) => string,
   problems: SkillProblem[],
 ): Promise<Skill | undefined> {
@@ -193,12 +207,16 @@ async function loadSkill(
       problems.push({ at: `${at}:${line}`, text, loaded });
     if (hidden) problems.push({ at, text: "its name holds a secret", loaded });
     if (read.skill === undefined || hidden) return undefined;
-    const { name, description, body } = read.skill;
+    const { name, description, body, allowed } = read.skill;
     return {
       name,
       description: encode(description),
       body,
       ...(hasChecks && (await readChecks(folder, problems))),
+      ...(hasHints && (await readHints(folder, problems))),
+      ...(allowed && {
+        allowed: { calls: allowedCalls(allowed.text), at: `${at}:${allowed.line}` },
+      }),
       folder,
       files: () => listFiles(folder),
       read: (id) => readListed(folder, id),

@@ -11,9 +11,17 @@ interface TextProblem {
   text: string;
 }
 
+interface SkillFields {
+  name: string;
+  description: string;
+  body: string;
+  /** `allowed-tools`, and its line. */
+  allowed?: { text: string; line: number };
+}
+
 /** What was read of a `SKILL.md`; without a skill if a problem makes it unusable. */
 export interface SkillText {
-  skill: { name: string; description: string; body: string } | undefined;
+  skill: SkillFields | undefined;
   problems: TextProblem[];
 }
 
@@ -26,7 +34,7 @@ const MAX_LINES = 500;
 /** Models see only the beginning and end of a longer result (`MAX_RESULT_BYTES` of the dispatcher, less room for the list of files). */
 const MAX_BODY_BYTES = 14_000;
 
-/** The other fields of the format. None has an effect here. */
+/** The other fields of the format. Only `allowed-tools` has an effect here. */
 const OPTIONAL_FIELDS: Readonly<Record<string, { schema: z.ZodType; expected: string }>> = {
   license: { schema: z.string(), expected: "a text" },
   compatibility: {
@@ -61,7 +69,8 @@ export async function readSkillText(text: string, directory: string): Promise<Sk
   const problem = bodyProblem(body);
   if (problem !== undefined) problems.push({ line: halves.bodyLine, text: problem });
   if (name === undefined || description === undefined) return { skill: undefined, problems };
-  return { skill: { name, description, body }, problems };
+  const allowed = allowedIn(front);
+  return { skill: { name, description, body, ...(allowed && { allowed }) }, problems };
 }
 
 interface Halves {
@@ -86,6 +95,15 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Front {
   fields: Fields;
   lineOf(field: string): number;
+}
+
+/** An empty list is none. */
+function allowedIn({ fields, lineOf: at }: Front): SkillFields["allowed"] {
+  const field = "allowed-tools";
+  const given = fields[field];
+  // Others write a list, which means the same.
+  const text = Array.isArray(given) ? given.map(String).join(" ") : given;
+  return typeof text === "string" && text.trim() !== "" ? { text, line: at(field) } : undefined;
 }
 
 /** Notes what is wrong with a field. */

@@ -1,4 +1,6 @@
+import type { Hint } from "../checks/hints.ts";
 import type { Checks } from "../checks/schema.ts";
+import type { AllowedCall } from "../core/run-terms.ts";
 
 /**
  * A folder with a `SKILL.md`: the operators' instructions for a situation, and files that go with them. It does nothing by
@@ -15,9 +17,15 @@ export interface Skill {
   readonly checks?: Checks | undefined;
   /** Where something of the checks stands: `/srv/skills/web/checks.yaml:7:14`. */
   checkAt?(path: readonly PropertyKey[]): string;
+  /** Its `hints.yaml`; undefined: it has none, or one with mistakes. */
+  readonly hints?: readonly Hint[] | undefined;
+  /** Where something of the hints stands. */
+  hintAt?(path: readonly PropertyKey[]): string;
+  /** The only calls that a run which follows it may make, and where its file says so; undefined: any. */
+  readonly allowed?: { readonly calls: readonly AllowedCall[]; readonly at: string } | undefined;
   /** Absolute, links resolved. */
   readonly folder: string;
-  /** The readable files beside `SKILL.md` and `checks.yaml` now, ordered by id. Empty if the folder is gone. */
+  /** The readable files beside `SKILL.md`, `checks.yaml` and `hints.yaml` now, ordered by id. Empty if the folder is gone. */
   files(): Promise<readonly SkillFile[]>;
   /**
    * A file's text as it is now.

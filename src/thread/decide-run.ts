@@ -11,6 +11,7 @@ import {
   MAX_CALLS_PER_TURN,
   type ModelRun,
 } from "./model-run.ts";
+import { whyNarrowed } from "./narrowed.ts";
 import * as phrases from "./phrases.ts";
 import type { Call, Run } from "./state.ts";
 
@@ -153,9 +154,10 @@ const PROBLEMS: Readonly<Record<CallProblem, string>> = {
 /** Why a model's call gets a result without being looked at any further, or undefined. */
 export function whyNotLooked(
   call: Call,
-  { modelRun }: Run,
+  run: Run,
   terms: RunTerms | undefined,
 ): string | undefined {
+  const { modelRun } = run;
   if (modelRun === undefined) return undefined;
   if (call.problem !== undefined) return PROBLEMS[call.problem];
   if (modelRun.toolsOff !== undefined)
@@ -168,6 +170,8 @@ export function whyNotLooked(
   if (!names.includes(call.tool) && !found.includes(call.tool)) {
     return `There is no tool ${call.tool} in this run. There are: ${names.join(", ") || "none"}.`;
   }
+  const narrowed = terms && whyNarrowed(call, run, terms);
+  if (narrowed !== undefined) return narrowed;
   if (!modelRun.denied.has(callKey(call.tool, call.args))) return undefined;
   return "A person denied this very call before, so nobody was asked again. The tool was not executed.";
 }

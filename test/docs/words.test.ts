@@ -65,6 +65,7 @@ describe("what people read", () => {
     const speak = [
       "phrases.ts",
       "decide-run.ts",
+      "narrowed.ts",
       "evidence.ts",
       "assent.ts",
       "tone.ts",

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { hintText } from "../../checks/hints.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { defineTool } from "../tool.ts";
 import { skillNamed } from "./named.ts";
@@ -23,6 +24,9 @@ export function createActivateSkill(skills: readonly Skill[]) {
       const lines = [
         `<skill_content name="${name}">`,
         skill.body,
+        ...(skill.hints === undefined
+          ? []
+          : ["", ...skill.hints.map((each) => `- ${hintText(each)}`)]),
         ...(list.length === 0 ? [] : ["", "Its files, for read_skill_file:", ...list]),
         "</skill_content>",
       ];

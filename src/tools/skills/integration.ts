@@ -4,6 +4,7 @@ import { fromYaml } from "../../core/settings.ts";
 import { defineIntegration } from "../integration.ts";
 import { createActivateSkill } from "./activate-skill.ts";
 import { createFindSkill } from "./find-skill.ts";
+import { createRunSkillScript } from "./run-skill-script.ts";
 import { createReadSkillFile } from "./read-skill-file.ts";
 
 const skillFolder = z
@@ -33,9 +34,11 @@ export const skills = defineIntegration({
     ),
   }),
   unavailable: (_, parts) => (parts.skills.length === 0 ? "There are no skills." : undefined),
-  tools: (_, { skills: loaded }) => [
+  tools: ({ folders }, { skills: loaded }) => [
     createActivateSkill(loaded),
     createFindSkill(loaded),
     createReadSkillFile(loaded),
+    // None that comes with the program has a script.
+    ...(folders.length === 0 ? [] : [createRunSkillScript(loaded)]),
   ],
 });
