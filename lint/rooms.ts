@@ -85,6 +85,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "approvals",
     "agent",
     "team",
+    "incidents",
     "memory",
     "tools",
     "adapters",

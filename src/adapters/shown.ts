@@ -8,6 +8,7 @@ import type {
   ResultImage,
   Severity,
 } from "../core/entry.ts";
+import type { IncidentStatus } from "../core/incident-status.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
@@ -85,12 +86,19 @@ export interface IncidentCard {
   id: string;
   title: string;
   severity: Severity | undefined;
-  status: "open" | "resolved";
+  status: IncidentStatus;
   services: readonly string[];
   impact: string | undefined;
   cause: string | undefined;
+  /** How sure the cause is. */
+  certainty?: "suspected" | "likely" | "confirmed" | undefined;
+  /** Who does what. */
+  roles?: readonly { role: string; name: string }[];
+  /** Those that are open. */
+  followUps?: readonly { name: string; text: string; owner?: string; due?: string }[];
   /** Ms since 1970. */
   startedAt: number;
+  mitigatedAt?: number | undefined;
   resolvedAt: number | undefined;
   /** Who opened it. */
   by: string;

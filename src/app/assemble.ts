@@ -263,7 +263,8 @@ function policyOf({ approvals, access, links, people, timezone, values }: Config
   const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
   const { recall, keep } = settingsOf(memoryTools, values);
   const memory = { memory: lent.memory(), recall, keep };
-  return { policy: approvals, access, mayLink, personOf, timezone, memory };
+  const ledger = lent.ledger();
+  return { policy: approvals, access, mayLink, personOf, timezone, memory, ledger };
 }
 
 /** How long a press waits for the platform to say who may read its thread. */

@@ -1,10 +1,51 @@
 import type { Actor, Content, Severity } from "../core/entry.ts";
+import type { IncidentStatus } from "../core/incident-status.ts";
 import type { Period } from "./period.ts";
 
 export type Change = Content<"incident">["change"];
 
 /** A message of the incident's thread that somebody pinned: quoted, and not verified. */
 export type Pin = NonNullable<Change["pin"]>;
+
+/** The times of an incident. */
+export const TIMES = [
+  "startedAt",
+  "detectedAt",
+  "acknowledgedAt",
+  "mitigatedAt",
+  "resolvedAt",
+] as const;
+export type TimeName = (typeof TIMES)[number];
+
+export type KnownBy = NonNullable<Change["how"]>;
+type Certainty = NonNullable<Change["certainty"]>;
+/** A group of alerts of the incident's thread, as it was told last. */
+export type AlertFact = NonNullable<Change["alert"]>;
+/** An action of the incident's thread: all that is known of it. */
+export type Acted = NonNullable<Change["acted"]>;
+
+/** Who does something, since when. */
+export interface Role {
+  role: string;
+  name: string;
+  since: number;
+}
+
+export interface FollowUp {
+  /** `f2` */
+  name: string;
+  text: string;
+  owner: string | undefined;
+  /** A day, such as `2026-12-01`. */
+  due: string | undefined;
+  state: "open" | "done" | "dropped";
+}
+
+/** Since then it stands so, until the next. */
+export interface Spell {
+  status: IncidentStatus;
+  from: number;
+}
 
 export interface Said {
   /** The store's time, ms since 1970. */
@@ -29,16 +70,34 @@ export interface Incident {
   title: string;
   severity: Severity | undefined;
   services: string[];
-  status: "open" | "resolved";
+  status: IncidentStatus;
   /** When it began: when somebody said, else when it was opened. */
   startedAt: number;
   detectedAt: number | undefined;
-  /** Undefined while it is open, also after it was opened again. */
+  acknowledgedAt: number | undefined;
+  /** Undefined while it hurts, also after it was opened again. */
+  mitigatedAt: number | undefined;
+  /** Undefined while it is not over, also after it was opened again. */
   resolvedAt: number | undefined;
+  /** How its times are known. */
+  known: Readonly<Partial<Record<TimeName, KnownBy>>>;
+  /** How it stood when: oldest first, each begins no earlier than the one before. */
+  spells: readonly Spell[];
   /** Whom it hurts, and how. */
   impact: string | undefined;
   cause: string | undefined;
+  /** How sure that is. */
+  certainty: Certainty | undefined;
+  /** Where it is shown: addresses, or calls of the thread. */
+  evidence: readonly string[];
   actions: string[];
+  /** Who does what now; one person each. */
+  roles: readonly Role[];
+  followUps: readonly FollowUp[];
+  alerts: readonly AlertFact[];
+  acted: readonly Acted[];
+  /** It was taken over from elsewhere, with its history. */
+  isImported: boolean;
   /** In the order in which they were pinned. */
   pins: Pin[];
   /** Everything that people said about it, oldest first. */
@@ -65,6 +124,19 @@ export interface Saying extends Viewer {
   at: number;
 }
 
+/** Something that happened in a thread, which the program itself writes into the records of that thread's incidents. */
+interface Happened {
+  /** The thread's journal key. */
+  thread: string;
+  link: string | undefined;
+  /** The private place that the thread is in now. */
+  audience: string | undefined;
+  /** Names it within the thread: told again, it changes nothing. */
+  fact: string;
+  /** The store's time, ms since 1970. */
+  at: number;
+}
+
 /** A message as it stands now; without text it was taken away. */
 interface Followed {
   message: string;
@@ -75,7 +147,8 @@ interface Followed {
 
 /** Which incidents to list. A field that is left out matches any. */
 export interface Filter {
-  status?: Incident["status"] | undefined;
+  /** `open`: not over, so also `mitigated`. */
+  status?: IncidentStatus | undefined;
   severity?: Severity | undefined;
   service?: string | undefined;
   /** They began in it. */
@@ -142,6 +215,15 @@ export interface Ledger {
    * changes nothing. @throws as `update`
    */
   follow(thread: string, message: Followed, by: Pick<Saying, "call" | "at">): Promise<void>;
+  /**
+   * The program's own word. `changeOf`: what that changes in the incident as it is; undefined: nothing. What does not fit the record,
+   * or may not be read there, is left out. Repeated, it changes nothing. @throws what the store throws
+   */
+  happened(
+    happened: Happened,
+    id: string,
+    changeOf: (incident: Incident) => Change | undefined,
+  ): Promise<void>;
   /** The incident that exactly this call has written to, or undefined. Give `id` unless the call opened it. */
   written(
     saying: Pick<Saying, "thread" | "call" | "at">,

@@ -7,8 +7,17 @@ import type { Journal } from "../journal/journal.ts";
 import type { Period } from "./period.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
 import type { AnyCatalog } from "./catalog.ts";
+import { cleaned } from "./cleaned.ts";
 import { advance } from "./fold.ts";
-import type { Change, Filter, Incident, Ledger, Saying, Viewer } from "./incident.ts";
+import {
+  type Change,
+  type Filter,
+  type Incident,
+  type Ledger,
+  type Saying,
+  TIMES,
+  type Viewer,
+} from "./incident.ts";
 import { EDITED, pinnedIn, quoteText } from "./pins.ts";
 import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
 import { stateOf } from "./state.ts";
@@ -19,6 +28,9 @@ const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 /** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
+
+/** Says what the program saw happen. No platform has such an account. */
+const PROGRAM = { account: "watchkeeper", name: "Watchkeeper" } as const;
 
 interface LedgerOptions {
   /** The ledger's alone. */
@@ -85,6 +97,7 @@ export function createLedger(
     update: say,
     resolve: (saying, id, said) => say(saying, id, { ...said, status: "resolved" }),
     follow: createFollow(records, encode, say),
+    happened: createHappened({ records, encode, tell, post }),
     async written(saying, written) {
       const postId = postIdOf(written === undefined ? "opening" : "word", saying);
       const ids = written === undefined ? idsOf(saying) : [written.trim().toLowerCase()];
@@ -100,6 +113,34 @@ export function createLedger(
     },
     ...reads,
   };
+}
+
+/** What the program saw is written once, where it fits what people said and nobody may read more of it than of its thread. */
+function createHappened({ records, encode, tell, post }: Happening): Ledger["happened"] {
+  return async ({ thread, link, audience, fact, at }, id, changeOf) => {
+    const record = await records.read(id);
+    const { incident } = record;
+    if (incident === undefined || record.newer) return;
+    const { tenant } = incident;
+    const tenants = tenant === undefined ? ("all" as const) : [tenant];
+    const call = `record:${fact}`;
+    const saying = { actor: PROGRAM, thread, call, link, audience, tenants, at };
+    if (record.posts.has(postIdOf("word", saying))) return tell(record);
+    const change = changeOf(incident);
+    if (change === undefined) return;
+    try {
+      await post(id, record, draftOf("word", saying, cleaned(change, encode), encode), at);
+    } catch (error) {
+      if (!isBotError(error, "PRECHECK_FAILED") && !isBotError(error, "INPUT_INVALID")) throw error;
+    }
+  };
+}
+
+interface Happening {
+  records: ReturnType<typeof createRecords>;
+  encode: (text: string) => string;
+  tell(record: ReadRecord): Promise<void>;
+  post(id: string, before: ReadRecord, draft: Draft<"incident">, at: number): Promise<unknown>;
 }
 
 /** What people change or take away is so where it was pinned; `say` records it. */
@@ -229,30 +270,9 @@ function draftOf(
   };
 }
 
-/** Texts as the record keeps them: encoded, and on one line if they are shown on one. */
-function cleaned(said: Change, encode: (text: string) => string): Change {
-  const line = (text: string) => oneLine(encode(text));
-  const lines = (texts: readonly string[]) => texts.map(line).filter((text) => text !== "");
-  const { title, services, impact, cause, actions, note, pin } = said;
-  return {
-    ...said,
-    ...(title !== undefined && { title: line(title) }),
-    ...(services !== undefined && { services: uniqueNames(lines(services)) }),
-    ...(impact !== undefined && { impact: line(impact) }),
-    ...(cause !== undefined && { cause: line(cause) }),
-    ...(actions !== undefined && { actions: lines(actions) }),
-    ...(note !== undefined && { note: encode(note).trim() }),
-    ...(pin !== undefined && { pin: { ...pin, name: line(pin.name), text: line(pin.text) } }),
-  };
-}
-
-function uniqueNames(names: readonly string[]): string[] {
-  return [...new Set(names.map((name) => name.toLowerCase()))];
-}
-
 /** A record holds only what has happened. */
 function checkPast(change: Change, now: number): void {
-  for (const name of ["startedAt", "detectedAt", "resolvedAt"] as const) {
+  for (const name of TIMES) {
     const at = change[name] ?? 0;
     if (at <= now) continue;
     const text = `${name} is in the future (${new Date(at).toISOString()}; it is now ${new Date(now).toISOString()}).`;

@@ -56,6 +56,8 @@ function changesIn(
   return [
     ...(severity === undefined || severity === before.severity ? [] : [`now ${severity}${was}`]),
     ...(status === "resolved" ? [`resolved after ${lasted}`] : []),
+    ...(status === "mitigated" ? ["mitigated"] : []),
+    ...(status === "false_alarm" ? ["a false alarm"] : []),
     ...(status === "open" ? ["open again"] : []),
   ];
 }

@@ -1,9 +1,9 @@
 import type { Draft } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import { oneLine, shortened } from "../core/text.ts";
-import type { Incident, Said } from "./incident.ts";
+import type { FollowUp, Incident, Said } from "./incident.ts";
 import { titleOf } from "./unverified.ts";
-import { quoteOf, standingHistory, wordsOf } from "./words.ts";
+import { momentOf, quoteOf, standingHistory, wordsOf } from "./words.ts";
 
 /** Of what was said as many lines as a card has room for, and characters of each. */
 const MAX_LINES = 6;
@@ -12,6 +12,8 @@ const MAX_LINE = 240;
 /** How it stands after so many entries of its journal: everything that its card shows. */
 export function stateOf(incident: Incident, last: number): Draft<"incident_state"> {
   const { id, severity, services, impact, status, startedAt, resolvedAt, cause } = incident;
+  const { mitigatedAt, certainty, roles, followUps } = incident;
+  const open = followUps.filter(({ state }) => state === "open");
   return {
     id: `state:${id}@${last}`,
     kind: "incident_state",
@@ -30,14 +32,23 @@ export function stateOf(incident: Incident, last: number): Draft<"incident_state
       .slice(-MAX_LINES)
       .map(lineOf(incident))
       .toSorted((a, b) => a.at - b.at),
+    ...(mitigatedAt !== undefined && { mitigatedAt }),
+    ...(certainty !== undefined && { certainty }),
+    ...(roles.length > 0 && { roles: roles.map(({ role, name }) => ({ role, name })) }),
+    ...(open.length > 0 && { followUps: open.map(shownFollowUp) }),
   };
+}
+
+function shownFollowUp({ name, text, owner, due }: FollowUp) {
+  return { name, text, ...(owner !== undefined && { owner }), ...(due !== undefined && { due }) };
 }
 
 const lineOf =
   ({ history }: Incident) =>
   (said: Said) => {
-    const { at, actor, change, outside } = said;
+    const { actor, change, outside } = said;
     const { pin } = change;
+    const at = momentOf(said);
     // What was pinned stands under its own author and time.
     if (pin !== undefined) {
       const text = shortened(quoteOf(pin), MAX_LINE);

@@ -22,9 +22,9 @@ export function countIncidents(
   const within = (sql: string, ...given: SQLInputValue[]) => allOf(visible, { sql, given });
   const opened = within("started >= ? AND started < ?", from, to);
   const resolved = within("resolved >= ? AND resolved < ?", from, to);
-  const open = within("status = 'open' AND started < ?", to);
+  const open = within("status IN ('open', 'mitigated') AND started < ?", to);
   const any = within(
-    "(started >= ? AND started < ?) OR (resolved >= ? AND resolved < ?) OR (status = 'open' AND started < ?)",
+    "(started >= ? AND started < ?) OR (resolved >= ? AND resolved < ?) OR (status IN ('open', 'mitigated') AND started < ?)",
     from,
     to,
     from,

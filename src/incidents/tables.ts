@@ -52,7 +52,7 @@ const SCHEMA = `
     status TEXT NOT NULL, severity TEXT, started INTEGER NOT NULL, detected INTEGER, resolved INTEGER,
     said_from INTEGER NOT NULL, said_to INTEGER NOT NULL, thread TEXT NOT NULL, link TEXT);
   CREATE INDEX newest ON incident (started DESC, id, place);
-  CREATE INDEX open ON incident (started DESC, id, place) WHERE status = 'open';
+  CREATE INDEX open ON incident (started DESC, id, place) WHERE status IN ('open', 'mitigated');
   CREATE INDEX ended ON incident (resolved);
   CREATE INDEX said ON incident (said_to);
   CREATE INDEX linked ON incident (link);

@@ -11,15 +11,22 @@ export function unverifiedIn({ history }: Incident): string[] {
     "services",
     "startedAt",
     "detectedAt",
+    "acknowledgedAt",
+    "mitigatedAt",
     "resolvedAt",
     "impact",
     "cause",
+    "certainty",
+    "evidence",
   ] as const;
   const replaced = fields.filter(
     (field) => history.findLast(({ change }) => change[field] !== undefined)?.outside === true,
   );
   const added = history.some(({ change, outside }) => outside && change.actions !== undefined);
-  return [...replaced, ...(added ? ["actions"] : [])];
+  const other = (["roles", "followUps"] as const).filter((field) =>
+    history.some(({ change, outside }) => outside && change[field] !== undefined),
+  );
+  return [...replaced, ...(added ? ["actions"] : []), ...other];
 }
 
 /** The title, marked where nobody verified it. */

@@ -19,7 +19,7 @@ export function visibleTo({ thread }: Viewer, places: readonly number[]): Where 
 /** All of the filter but its text and limit. */
 export function limitedTo({ status, severity, service, period, link, saidIn }: Filter): Where {
   const limits: [string, readonly SQLInputValue[] | undefined][] = [
-    ["status = ?", listOf(status)],
+    ...statusIs(status),
     ["severity = ?", listOf(severity)],
     ["link = ?", listOf(link)],
     ["started >= ? AND started < ?", period && [period.from, period.to]],
@@ -30,6 +30,14 @@ export function limitedTo({ status, severity, service, period, link, saidIn }: F
     ],
   ];
   return allOf(...limits.flatMap(([sql, given]) => (given === undefined ? [] : { sql, given })));
+}
+
+/** What is mitigated is open too. */
+function statusIs(status: Filter["status"]): [string, readonly SQLInputValue[]][] {
+  if (status === undefined) return [];
+  return status === "open"
+    ? [["status IN (?, ?)", ["open", "mitigated"]]]
+    : [["status = ?", [status]]];
 }
 
 export function allOf(...all: readonly Where[]): Where {

@@ -1,5 +1,6 @@
 import type { IncidentCard } from "../adapters/shown.ts";
 import type { Entry } from "../core/entry.ts";
+import { isOverStatus } from "../core/incident-status.ts";
 import type { Thread } from "../thread/state.ts";
 import type { Encode } from "./cards.ts";
 
@@ -15,7 +16,19 @@ export function incidentOf(state: Entry<"incident_state">, encode: Encode): Inci
     impact: impact === undefined ? undefined : encode(impact),
     cause: cause === undefined ? undefined : encode(cause),
     startedAt,
+    mitigatedAt: state.mitigatedAt,
     resolvedAt,
+    certainty: state.certainty,
+    roles: (state.roles ?? []).map(({ role, name }) => ({
+      role: encode(role),
+      name: encode(name),
+    })),
+    followUps: (state.followUps ?? []).map(({ name, text, owner, due }) => ({
+      name,
+      text: encode(text),
+      ...(owner !== undefined && { owner: encode(owner) }),
+      ...(due !== undefined && { due }),
+    })),
     by: encode(state.by),
     timeline: state.timeline.map(({ at, by, text, link }) => ({
       at,
@@ -32,5 +45,5 @@ export function findIncident(
   id: string | undefined,
 ): Entry<"incident_state"> | undefined {
   if (id !== undefined) return incidents.get(id)?.state;
-  return [...incidents.values()].findLast(({ state }) => state.status === "open")?.state;
+  return [...incidents.values()].findLast(({ state }) => !isOverStatus(state.status))?.state;
 }

@@ -4,6 +4,7 @@ import type { ModelRun } from "./model-run.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
+import type { RecordOwed } from "./record-notes.ts";
 import { nextUndelivered, owedLiving, type Undelivered } from "./undelivered.ts";
 import { escalationTime, isWaiting, type Waiting, waitingIn } from "./waiting.ts";
 import {
@@ -79,6 +80,8 @@ export type Step =
   | { do: "alarm"; key: string; entry: string; about: UntoldFact }
   /** Memory is to keep what the thread found out, as of that entry. */
   | { do: "remember"; key: string; entry: string }
+  /** The records of the thread's incidents are to say what happened. */
+  | { do: "record"; key: string; owed: RecordOwed }
   /** Its rule pages people: they are to be, or are not needed any more. */
   | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }
@@ -141,6 +144,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         markStep(thread, scene) ??
         alarmStep(thread, scene) ??
         pageStep(thread, scene) ??
+        recordStep(thread, scene) ??
         rememberStep(thread, scene) ??
         workStep(thread, scene) ??
         sumStep(thread, scene))) ?? {
@@ -272,6 +276,13 @@ function rememberStep({ task, going }: Thread, { busy, remembers }: Scene): Step
   if (remembers !== true || owed === undefined || going.size > 0) return undefined;
   const key = workKey.memory;
   return busy.has(key) ? undefined : { do: "remember", key, entry: owed };
+}
+
+/** One after the other, in the order in which it happened. */
+function recordStep({ record }: Thread, { busy }: Scene): Step | undefined {
+  for (const owed of record.owed.values())
+    return busy.has(workKey.record) ? undefined : { do: "record", key: workKey.record, owed };
+  return undefined;
 }
 
 function pageStep({ pages }: Thread, { busy }: Scene): Step | undefined {

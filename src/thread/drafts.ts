@@ -30,6 +30,7 @@ import {
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
 import type { KnownStep, StepOf } from "./decide.ts";
+import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
 import { isOpen } from "./action.ts";
@@ -60,6 +61,7 @@ interface Facts {
   mark: "marked";
   alarm: "told";
   remember: "told";
+  record: "told";
   page: PageFacts;
   deliver: Shown;
   point: Shown;
@@ -125,6 +127,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     remember: ({ entry }, { thread }) =>
       thread.task.owed === entry
         ? [deliveredDraft(MEMORY_VIEW, { entry, ref: "" }, "final")]
+        : undefined,
+    record: ({ owed: { entry } }, { thread }) =>
+      thread.record.owed.has(entry)
+        ? [deliveredDraft(RECORD_VIEW, { entry, ref: "" }, "final")]
         : undefined,
     page: pageDrafts,
     cancel: ({ call }) => [cancelledDraft(call)],

@@ -1,4 +1,5 @@
 import type { Entry } from "../core/entry.ts";
+import { isOverStatus } from "../core/incident-status.ts";
 import { severityIn, urgencyIn } from "./alert-phrases.ts";
 import { alertsName, alertsOver, readAlertsOver } from "./entry-ids.ts";
 import { mentionable } from "./mentions.ts";
@@ -71,8 +72,8 @@ export function noteToldOver({ alerts }: Thread, { answers = "", seq, at }: Entr
 /** What that line says. */
 export function overWord(thread: Thread, { state, openedAt, over }: ShownAlerts): Untold {
   const { name, startedAt, overAt = startedAt, resolved } = state;
-  const incident = [...thread.incidents.values()].findLast((each) => each.state.status === "open")
-    ?.state.incident;
+  const open = [...thread.incidents.values()].findLast((each) => !isOverStatus(each.state.status));
+  const incident = open?.state.incident;
   const ms = Math.max(0, overAt - startedAt);
   const about = { kind: "alerts_over" as const, name, count: resolved, ms, incident };
   return { id: alertsOver(alertsName(openedAt), over?.seq ?? 0), about };

@@ -1,4 +1,5 @@
 import type { Entry } from "../core/entry.ts";
+import { isOverStatus } from "../core/incident-status.ts";
 import { alertsName } from "./entry-ids.ts";
 import { overDueAt } from "./fold-alerts.ts";
 import { forgetOldest, MAX_PAST } from "./fold-memory.ts";
@@ -58,7 +59,7 @@ function isQuiet({ views }: Thread, living: LivingMessage): boolean {
 
 /** What it is about is over. */
 export function isOver(living: LivingMessage): boolean {
-  return "over" in living ? living.over !== undefined : living.state.status === "resolved";
+  return "over" in living ? living.over !== undefined : isOverStatus(living.state.status);
 }
 
 /** What is over by then is the past in a new view: it is not shown there. */

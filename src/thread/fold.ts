@@ -37,6 +37,7 @@ import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-ca
 import { applyGate } from "./model-run.ts";
 import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
+import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
 
@@ -57,11 +58,9 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     thread.last = entry.seq;
     thread.head = entry.head;
     apply(thread, entry);
-    noteTask(
-      thread,
-      entry,
-      entry.kind === "tool_finished" ? findCall(thread, entry.call) : undefined,
-    );
+    const call = entry.kind === "tool_finished" ? findCall(thread, entry.call) : undefined;
+    noteTask(thread, entry, call);
+    noteRecord(thread, entry, call);
   }
   return thread;
 }
@@ -135,6 +134,10 @@ const APPLIED: Applied = {
   delivered(thread, entry) {
     if (entry.view === MEMORY_VIEW) {
       if (thread.task.owed === entry.entry) thread.task.owed = undefined;
+      return;
+    }
+    if (entry.view === RECORD_VIEW) {
+      thread.record.owed.delete(entry.entry);
       return;
     }
     if (thread.marks.delete(entry.entry) || thread.alarms.delete(entry.entry)) return;

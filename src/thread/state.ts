@@ -2,6 +2,7 @@ import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
 import type { Action, Grant, Warned } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { Digest } from "./digest.ts";
+import { RecordNotes } from "./record-notes.ts";
 import { TaskNotes } from "./task-notes.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
@@ -332,6 +333,8 @@ export class Thread {
   tooMuch = false;
   /** What memory keeps of it. */
   readonly task = new TaskNotes();
+  /** What the records of its incidents are owed. */
+  readonly record = new RecordNotes();
   /** What its summary is made of. */
   readonly digest = new Digest();
   /** `uses`: calls that models asked for, whether they ran or not. `blind`: those that could not see everything. */

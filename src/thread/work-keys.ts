@@ -10,6 +10,7 @@ export const workKey = {
   /** People are paged for an action, or not needed any more. */
   page: (action: string) => `page:${action}`,
   memory: "memory",
+  record: "record",
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,

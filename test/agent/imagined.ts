@@ -167,6 +167,8 @@ function learn(
       ];
       return { ...step, facts: recoveries[tape() % 4] ?? { kind: "blocked", text: "" } };
     }
+    case "record":
+      return { ...step, facts: "told" };
     case "alarm":
       return { ...step, facts: "told" };
     case "deliver":

@@ -84,6 +84,8 @@ export interface StageOptions {
   ops?: string;
   /** What is kept of threads and told to runs. */
   memory?: ThreadParts["memory"];
+  /** The records of incidents. */
+  ledger?: ThreadParts["ledger"];
   /** Takes secrets out. Default: there are none. */
   hide?: (text: string) => string;
   /** What outgoing text passes. Default: `hide`. */
@@ -150,6 +152,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     access: accessPolicy.parse(options.access ?? {}),
     freezes: createFreezes(journal),
     ...(options.memory !== undefined && { memory: options.memory }),
+    ...(options.ledger !== undefined && { ledger: options.ledger }),
     ops: createOps({ journal, channel: options.ops, wake: () => {} }),
     run: {
       direct: (command, thread) =>

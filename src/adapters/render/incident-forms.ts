@@ -52,7 +52,26 @@ const WORDS = {
     kind: "line",
     maxLength: 2_000,
   },
+  certainty: {
+    name: "certainty",
+    label: "How sure is the cause?",
+    hint: "suspected, likely or confirmed.",
+    kind: "choice",
+    maxLength: 9,
+  },
+  followUp: {
+    name: "followUp",
+    label: "To do afterwards",
+    hint: "One thing; more by “incident update”.",
+    kind: "line",
+    maxLength: 600,
+  },
 } as const satisfies Record<string, Words>;
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  severity: SEVERITIES,
+  certainty: ["suspected", "likely", "confirmed"],
+};
 
 const FORMS: Readonly<
   Record<IncidentPress["what"], { title: string; submit: string; fields: (keyof typeof WORDS)[] }>
@@ -62,19 +81,24 @@ const FORMS: Readonly<
     submit: "Update",
     fields: ["note", "severity", "impact", "services", "title"],
   },
-  resolve: { title: "Resolve the incident", submit: "Resolve", fields: ["cause", "note"] },
+  resolve: {
+    title: "Resolve the incident",
+    submit: "Resolve",
+    fields: ["cause", "certainty", "followUp", "note"],
+  },
   severity: { title: "Change the severity", submit: "Change", fields: ["severity", "note"] },
 };
 
 /** What stands on the card, as a form has it. */
 function valueOf(card: IncidentCard, name: string): string {
-  const { severity = "", impact = "", services, title, cause = "" } = card;
+  const { severity = "", impact = "", services, title, cause = "", certainty = "" } = card;
   const values: Record<string, string> = {
     severity,
     impact,
     services: services.join(", "),
     title,
     cause,
+    certainty,
   };
   return values[name] ?? "";
 }
@@ -88,7 +112,7 @@ export function incidentForm(press: IncidentPress, card: IncidentCard): Form {
     fields: fields.map((name): FormField => {
       const words = WORDS[name];
       const value = valueOf(card, name).slice(0, words.maxLength);
-      const choices = words.kind === "choice" ? SEVERITIES : [];
+      const choices = CHOICES[name] ?? [];
       return { ...words, choices, value, optional: true };
     }),
   };

@@ -1,4 +1,5 @@
 import { formatUtc, isoUtc, showDuration } from "../../core/instant.ts";
+import { isOverStatus } from "../../core/incident-status.ts";
 import type { IncidentCard } from "../shown.ts";
 import { type Button, incidentButton } from "./buttons.ts";
 import type { RenderedCard, Tone } from "./card.ts";
@@ -8,7 +9,16 @@ import { inert, type Inline, type RenderedMessage } from "./rich-text.ts";
 /** Slack's header, in characters. */
 const MAX_TITLE = 150;
 /** What each part weighs at most (`weightOf`): together a card with them fits a message of any platform. */
-const MAX = { title: 280, name: 64, services: 200, impact: 400, cause: 300, line: 200 } as const;
+const MAX = {
+  title: 280,
+  name: 64,
+  services: 200,
+  impact: 400,
+  cause: 300,
+  roles: 200,
+  tasks: 300,
+  line: 200,
+} as const;
 /** More of what was said is read in the thread. */
 const MAX_LINES = 5;
 
@@ -54,24 +64,36 @@ export function incidentLine(card: IncidentCard): string {
 }
 
 function standingOf({ severity, status, startedAt, resolvedAt }: IncidentCard): string {
-  const state =
-    status === "open" || resolvedAt === undefined
-      ? "open"
-      : `resolved after ${showDuration(resolvedAt - startedAt)}`;
+  const ended = resolvedAt === undefined ? undefined : showDuration(resolvedAt - startedAt);
+  const states = {
+    open: "open",
+    mitigated: "mitigated",
+    resolved: `resolved after ${ended}`,
+    false_alarm: "false alarm",
+  };
+  const state = states[status];
   return severity === undefined ? state : `${severity} · ${state}`;
 }
 
 function toneOf({ status, severity }: IncidentCard): Tone {
-  if (status === "resolved") return "good";
+  if (isOverStatus(status)) return "good";
   if (severity === "sev1") return "danger";
   return severity === "sev2" ? "caution" : "calm";
 }
 
-function factsOf({ services, impact, cause, by }: IncidentCard): RenderedCard["facts"] {
+function factsOf(card: IncidentCard): RenderedCard["facts"] {
+  const { services, impact, cause, certainty, roles = [], followUps = [], by } = card;
+  const sure = cause !== undefined && certainty !== undefined ? ` (${certainty})` : "";
+  const tasks = followUps.map(({ name, text, owner, due }) => {
+    const who = [owner, due && `by ${due}`].filter((part) => part !== undefined && part !== "");
+    return `${name} ${text}${who.length === 0 ? "" : ` (${who.join(", ")})`}`;
+  });
   return [
     ...fact("Affected", services.join(", "), MAX.services),
     ...fact("Impact", impact, MAX.impact),
-    ...fact("Cause", cause, MAX.cause),
+    ...fact("Cause", cause && `${clip(cause, MAX.cause)}${sure}`, MAX.cause + sure.length),
+    ...fact("People", roles.map(({ role, name }) => `${role}: ${name}`).join(", "), MAX.roles),
+    ...fact("To do", tasks.join("; "), MAX.tasks),
     ...fact("Opened by", by, MAX.name),
   ];
 }
@@ -106,7 +128,7 @@ function timeOf(at: number): Inline {
 }
 
 function buttonsOf({ id, status }: IncidentCard): Button[] {
-  if (status === "resolved") return [];
+  if (isOverStatus(status)) return [];
   return [
     incidentButton("update", id, "Update…", "primary"),
     incidentButton("resolve", id, "Resolve…"),

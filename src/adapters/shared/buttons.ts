@@ -1,4 +1,5 @@
 import type { Edit } from "../../core/edit.ts";
+import { isOverStatus } from "../../core/incident-status.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Click, Feedback } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
@@ -99,7 +100,7 @@ export async function handleButton<Reply>(
     case "incident": {
       const card = await queries.incident(key, action.incident);
       if (card === undefined) return target.tell(unknownIncident(action.incident));
-      if (card.status === "resolved") return target.tell(resolvedIncident(action.incident));
+      if (isOverStatus(card.status)) return target.tell(resolvedIncident(action.incident));
       const verb = action.what === "resolve" ? "resolve" : "update";
       return target.openForm(incidentForm(action, card), `incident ${verb} ${card.id} …`);
     }

@@ -1,3 +1,4 @@
+import { isOverStatus } from "../../core/incident-status.ts";
 import type { ActionCard, LivingCard } from "../shown.ts";
 import { livingMessage } from "../render/living.ts";
 import { renderDetails, wholeCard } from "../render/card-details.ts";
@@ -32,7 +33,7 @@ export function livingText(living: LivingCard, look: Look): string {
 
 function typedFor({ kind, card }: LivingCard): string {
   if (kind === "alerts") return `tells how ${card.name} stands`;
-  if (card.status !== "open") return card.id;
+  if (isOverStatus(card.status)) return card.id;
   return `incident update ${card.id} note="…" · incident resolve ${card.id}`;
 }
 

@@ -36,15 +36,47 @@ export const changeFields = {
     .optional()
     .describe("What is to be done about it, one action on each line"),
   note: filled(4_000).optional().describe("What was found or done, for the timeline"),
+  acknowledgedAt: moment().optional().describe(`When somebody took it up, ${TIME}`),
+  certainty: z
+    .enum(["suspected", "likely", "confirmed"])
+    .optional()
+    .describe("How sure the cause is, as it was shown"),
+  evidence: filled(2_000)
+    .optional()
+    .describe("Where the cause is shown, addresses or calls such as T3 with commas between"),
+  roles: filled(1_000)
+    .optional()
+    .describe(
+      "Who does what, as commander: Ana, communications: Bo; nobody after the colon ends it",
+    ),
+  followUp: filled(600)
+    .optional()
+    .describe(
+      "Something to do afterwards, or the name of one that is there, such as f2, to change it",
+    ),
+  owner: filled(100).optional().describe("Who does the follow-up"),
+  due: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/, "is no day such as 2026-12-01")
+    .optional()
+    .describe("The follow-up's day, as 2026-12-01"),
+  done: filled(200).optional().describe("Follow-ups that are done, such as f1, f2"),
+  dropped: filled(200).optional().describe("Follow-ups that nobody will do"),
 };
+
+/** What may be said of an incident that is open already. */
+export const mitigatedAtField = moment()
+  .optional()
+  .describe(`When it hurt nobody any more, ${TIME}`);
 
 export const resolvedAtField = moment().optional().describe(`When it was over, ${TIME}`);
 
 /** The given fields of an incident, as text. */
 export interface Fields extends z.infer<z.ZodObject<typeof changeFields>>, Partial<Pinning> {
   title?: string | undefined;
+  mitigatedAt?: string | undefined;
   resolvedAt?: string | undefined;
-  status?: "open" | undefined;
+  status?: "open" | "mitigated" | "false_alarm" | undefined;
 }
 
 /** Who asks, where and when. */
@@ -80,7 +112,16 @@ export async function changeOf(
     actions,
     startedAt,
     detectedAt,
+    acknowledgedAt,
+    mitigatedAt,
     resolvedAt,
+    evidence,
+    roles,
+    followUp,
+    owner,
+    due,
+    done,
+    dropped,
     pin: _pin,
     unpin: _unpin,
     quote: _quote,
@@ -88,14 +129,65 @@ export async function changeOf(
   }: Fields & { id?: string },
   here: Here,
 ): Promise<Change> {
+  const followUps = followUpsOf({ followUp, owner, due, done, dropped });
   return {
     ...words,
     ...(services !== undefined && { services: listOf(services, /[,\n]/) }),
     ...(startedAt !== undefined && { startedAt: await readMoment(startedAt, here) }),
     ...(detectedAt !== undefined && { detectedAt: await readMoment(detectedAt, here) }),
+    ...(acknowledgedAt !== undefined && {
+      acknowledgedAt: await readMoment(acknowledgedAt, here),
+    }),
+    ...(mitigatedAt !== undefined && { mitigatedAt: await readMoment(mitigatedAt, here) }),
     ...(resolvedAt !== undefined && { resolvedAt: await readMoment(resolvedAt, here) }),
+    ...(evidence !== undefined && { evidence: listOf(evidence, /[,\n]/) }),
+    ...(roles !== undefined && { roles: listOf(roles, /[,\n]/).flatMap(roleOf) }),
+    ...(followUps.length > 0 && { followUps }),
     ...(actions !== undefined && { actions: listOf(actions, /\n/) }),
   };
+}
+
+/** @throws BotError INPUT_INVALID for what names no role */
+function roleOf(text: string): { role: string; name?: string }[] {
+  if (text.trim() === "") return [];
+  const [role = "", ...rest] = text.split(/[:=]/);
+  const name = rest.join(":").trim();
+  if (role.trim() === "" || rest.length === 0)
+    throw new BotError(
+      "INPUT_INVALID",
+      `${JSON.stringify(text.trim())} is not of the form commander: Ana.`,
+    );
+  return [{ role: role.trim(), ...(name !== "" && { name }) }];
+}
+
+const NAME = /^f\d+$/i;
+
+type FollowUps = NonNullable<Change["followUps"]>;
+
+/** @throws BotError INPUT_INVALID for an owner or a day of nothing */
+function followUpsOf({
+  followUp,
+  owner,
+  due,
+  done = "",
+  dropped = "",
+}: Pick<Fields, "followUp" | "owner" | "due" | "done" | "dropped">): FollowUps {
+  const more = { ...(owner !== undefined && { owner }), ...(due !== undefined && { due }) };
+  if (followUp === undefined && Object.keys(more).length > 0)
+    throw new BotError("INPUT_INVALID", "Say of which follow-up: followUp='…' or followUp=f1.");
+  const given = followUp?.trim() ?? "";
+  const isName = NAME.test(given);
+  const named = (names: string, state: "done" | "dropped") =>
+    listOf(names, /[,\s]+/).flatMap((name) =>
+      name.trim() === "" ? [] : [{ name: name.trim().toLowerCase(), state }],
+    );
+  return [
+    ...(given === ""
+      ? []
+      : [isName ? { name: given.toLowerCase(), ...more } : { text: given, ...more }]),
+    ...named(done, "done"),
+    ...named(dropped, "dropped"),
+  ];
 }
 
 const jsonList = z.array(z.string());

@@ -12,7 +12,10 @@ const input = z.strictObject({
     .max(200)
     .optional()
     .describe("Words that all occur in its title, services, cause, actions or notes"),
-  status: z.enum(["open", "resolved"]).optional().describe("Only those that stand so"),
+  status: z
+    .enum(["open", "mitigated", "resolved", "false_alarm"])
+    .optional()
+    .describe("Only those that stand so; open has the mitigated ones too"),
   severity: severityField.describe("Only those of this severity"),
   service: z.string().max(100).optional().describe("Only those that concern this service"),
   period: z.string().max(60).optional().describe(`Only those that began in it: ${PERIOD_FORMS}`),

@@ -7,6 +7,7 @@ import {
   changeOf,
   type Fields,
   idField,
+  mitigatedAtField,
   previewOf,
   readBack,
   resolvedAtField,
@@ -81,9 +82,9 @@ export function createIncidentOpen(ledger: () => Ledger) {
 export function createIncidentUpdate(ledger: () => Ledger) {
   return createRecordTool(ledger, {
     name: "incident_update",
-    summary: "adds to a record or corrects it: note, severity, services, times, cause, actions",
+    summary: "adds to a record or corrects it: note, severity, times, cause, roles, follow-ups",
     description:
-      "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause, actions. What was recorded before stays in its history. To end an incident use incident_resolve.",
+      "Adds to the record of an incident or corrects it: a note for the timeline, severity, services, times, cause and how sure it is, people's roles, follow-ups, a false alarm. What was recorded before stays in its history. Its thread's alerts, approved actions and what was seen after them are recorded by the program itself. To end an incident use incident_resolve.",
     title: ({ id }) => `Add to the record of ${id}`,
     pin: withQuote,
     input: z.strictObject({
@@ -94,7 +95,13 @@ export function createIncidentUpdate(ledger: () => Ledger) {
       resolvedAt: resolvedAtField.describe(
         "Corrects when a resolved incident was over; forms as of startedAt",
       ),
-      status: z.enum(["open"]).optional().describe("Opens a resolved incident again"),
+      mitigatedAt: mitigatedAtField,
+      status: z
+        .enum(["open", "mitigated", "false_alarm"])
+        .optional()
+        .describe(
+          "open: opens it again; mitigated: it hurts nobody any more; false_alarm: there was none",
+        ),
     }),
     done: "Updated",
     did: "Updated",
@@ -127,7 +134,12 @@ export function createIncidentResolve(ledger: () => Ledger) {
         "When it was over, forms as 14:05, 2026-11-20 14:05 or ISO 8601; left out: now",
       ),
       cause: changeFields.cause,
+      certainty: changeFields.certainty,
+      evidence: changeFields.evidence,
       actions: changeFields.actions,
+      followUp: changeFields.followUp,
+      owner: changeFields.owner,
+      due: changeFields.due,
       note: changeFields.note,
     }),
     done: "Recorded:",

@@ -19,6 +19,7 @@ import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { remember } from "./memory.ts";
+import { record } from "./record.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { page } from "./page.ts";
@@ -240,6 +241,7 @@ const LEARNED: {
   hosts: { learn: lookForHosts, kept: false },
   alarm: { learn: tellOps, kept: false },
   remember: { learn: remember, kept: false },
+  record: { learn: record, kept: true },
   page: { learn: page, kept: true },
 };
 

@@ -5,6 +5,7 @@ import type { ApprovalPolicy } from "../../approvals/policy-form.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Reservation } from "../../journal/journal.ts";
+import type { Ledger } from "../../incidents/incident.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { RecallPolicy } from "../../memory/policy.ts";
 import type { Model } from "../../models/model.ts";
@@ -31,6 +32,8 @@ export interface ThreadParts extends WorkerParts {
   freezes: Freezes;
   /** What is kept of threads and told to runs; `keep`: how useful it has to be. Default: nothing. */
   memory?: { readonly memory: Memory; readonly recall: RecallPolicy; readonly keep: number };
+  /** The records of incidents, which are told what happens in their threads. Default: nothing is told. */
+  ledger?: Pick<Ledger, "happened">;
   /** Default: there is no operations channel. */
   ops?: Ops;
   run: RunParts;

@@ -63,7 +63,7 @@ describe("an incident is recorded by what people type", () => {
       [
         `Opened ${id}, sev2, open: Checkout fails.`,
         "Services   web, db",
-        "Started    2026-11-20 11:55 UTC (12:55 Europe/Madrid)",
+        "Started    2026-11-20 11:55 UTC (12:55 Europe/Madrid) (as said)",
         "Thread     https://chat.example/C1/p1",
         `Verified: the record has it, in ${id}.`,
       ].join("\n"),
@@ -79,9 +79,9 @@ describe("an incident is recorded by what people type", () => {
       [
         `${id}, sev2, resolved after 48 min: Checkout fails.`,
         "Services   web, db",
-        "Started    2026-11-20 11:55 UTC (12:55 Europe/Madrid)",
-        "Detected   2026-11-20 12:00 UTC (13:00 Europe/Madrid), after 5 min",
-        "Resolved   2026-11-20 12:43 UTC (13:43 Europe/Madrid), after 48 min",
+        "Started    2026-11-20 11:55 UTC (12:55 Europe/Madrid) (as said)",
+        "Detected   2026-11-20 12:00 UTC (13:00 Europe/Madrid), after 5 min (as said)",
+        "Resolved   2026-11-20 12:43 UTC (13:43 Europe/Madrid), after 48 min (a person, then)",
         "Cause      A full disk",
         "Actions    - Larger disk",
         "           - An alert",
@@ -107,7 +107,9 @@ describe("an incident is recorded by what people type", () => {
     expect(await say(`incident update ${id} severity=bad`)).toContain(
       '"sev1"|"sev2"|"sev3"|"sev4"',
     );
-    expect(await say(`incident update ${id} status=resolved`)).toContain('expected "open"');
+    expect(await say(`incident update ${id} status=resolved`)).toContain(
+      'expected one of "open"|"mitigated"|"false_alarm"',
+    );
     await say(`incident resolve ${id}`);
     expect(await say(`incident resolve ${id}`)).toContain(`error: ${id} was already resolved`);
     expect(await say("incident inc-20261120-zzz")).toContain("error: No incident");
