@@ -203,8 +203,10 @@ export type Outgoing =
       results: CallResult[];
       /** What was read of what stood above the question. */
       above?: { read: number; isMore: boolean; isOlder: boolean; why?: string };
-      /** A model's run: the text is the answer and the results are its evidence. */
+      /** A model's run, or one of checks: the text is the answer and the results are its evidence. */
       isModelRun: boolean;
+      /** Checks made the answer, and no model. */
+      byChecks?: true;
       /** Its cards say how it ended, or whoever asked took the question back: no message is left to post. */
       isMoot?: true;
       spent?: Spent;

@@ -34,6 +34,13 @@ export interface TranscriptRun {
   isAgents: boolean;
   /** A bot's message began it. */
   isFromApp: boolean;
+  /** Checks that it makes without a model's asking. */
+  checks:
+    | {
+        why: "no_model" | "model_failed" | "alert" | "first_look" | "again";
+        calls: readonly string[];
+      }
+    | undefined;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
 }
 

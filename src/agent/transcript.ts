@@ -24,7 +24,7 @@ import {
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
 import { instructsOf, usesOf } from "../thread/model-run.ts";
-import { refOf, tellFinished, outputNote } from "./transcript-results.ts";
+import { checkNotes, refOf, tellFinished, outputNote } from "./transcript-results.ts";
 
 export interface Telling {
   /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
@@ -46,6 +46,14 @@ const APPS = `An app posted this, and no person asked you. If it reports somethi
 /** Below such a run, before the calls that were more than it might do. */
 const APPS_END =
   "The run above only read, since no person had asked for it. You may act only on what people ask. It could not call";
+/** Why checks looked, to whoever is told of it later. */
+const CHECKED = {
+  no_model: "no model is configured",
+  model_failed: "no model could answer",
+  alert: "an alert came",
+  first_look: "before a model was asked",
+  again: "again, after an action",
+} as const;
 /** Folds the next entry into a transcript, in place; one that is in it already changes nothing. */
 export function foldTranscript<K extends Kind>(transcript: Transcript, entry: Entry<K>): void {
   if (entry.seq <= transcript.last) return;
@@ -150,7 +158,7 @@ const TOLD: Told = {
       );
   },
   run_started(transcript, entry) {
-    const { run, talk, answers, calls, undoes, principals, app, reads } = entry;
+    const { run, talk, answers, calls, undoes, principals, app, reads, checks } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
       instructs: principals,
@@ -159,8 +167,13 @@ const TOLD: Told = {
       undoes,
       isAgents: principals.some(isAgent),
       isFromApp: app !== undefined,
+      checks: checks && { why: checks.why, calls: calls.map(({ call }) => call) },
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
     });
+    if (checks !== undefined) {
+      transcript.uses += calls.length;
+      for (const { call } of calls) transcript.numbered.add(call);
+    }
     if (reads === true) beginSide(transcript, entry);
     else if (talk?.brief === true) shorten(transcript, answers);
     if (talk?.unsure === true)
@@ -180,8 +193,13 @@ const TOLD: Told = {
   },
   assistant: applyAssistant,
   // It is about the answer just above, so nothing that was said or done meanwhile comes between.
-  gate(transcript, { run, seq, id, text }) {
+  gate(transcript, { run, seq, id, text, gate }) {
     const { queue } = transcriptOf(transcript, run);
+    if (gate === "checks") {
+      const content = [note(text), ...checkNotes(transcript.runs.get(run))];
+      queue.push({ seq, id, turns: [{ role: "user", content }] });
+      return;
+    }
     queue.unshift({ seq, id, turns: [{ role: "user", content: [note(text)] }] });
   },
   // A void action's call is asked about again, with the model's own arguments.
@@ -317,6 +335,12 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   if (run.talks) {
     if (entry.status === "failed")
       enqueue(transcript, entry, [note(`Failed: ${entry.text ?? ""}`)]);
+    return;
+  }
+  if (run.checks !== undefined) {
+    const head = `Checks of skills looked (${CHECKED[run.checks.why]}) and told people:`;
+    const content = [outputNote(head, entry.text ?? ""), ...checkNotes(run)];
+    enqueue(transcript, entry, content);
     return;
   }
   for (const { tool, args, result } of run.calls.values()) {

@@ -11,6 +11,7 @@ import type { Encoder } from "../security/encoder.ts";
 import type { RunParts } from "../thread/surroundings.ts";
 import { type Freezes, freezeText } from "../team/freezes.ts";
 import { describeInput } from "../tools/input-schema.ts";
+import { createChecking } from "./checks-parts.ts";
 import { answerWithoutModel } from "./no-model.ts";
 import { reloadToolset, runTerms, type Toolset } from "./toolset.ts";
 
@@ -73,6 +74,11 @@ export function createToolbox(
         modelProblem: (id) => modelProblem(id, config.model),
         frozen,
       }),
+    checks: createChecking({
+      skills: () => toolset.skills,
+      tools: () => tools,
+      firstLook: config.model.firstLook,
+    }),
     plain: (text) => answerWithoutModel(text, tools, describeInput, first.unavailable),
     get terms() {
       return terms;

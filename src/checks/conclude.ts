@@ -15,7 +15,7 @@ export interface CheckResult {
 }
 
 /** A sentence, and the checks that show it. */
-export interface Statement {
+interface Statement {
   readonly text: string;
   readonly refs: readonly string[];
   readonly fix?: string | undefined;

@@ -17,9 +17,9 @@ export interface DescribedSkill {
   readonly checks?: Pick<Checks, "when"> | undefined;
 }
 
-/** What is to be looked into: an alert's name where there is one, and all its words. */
+/** What is to be looked into: names of alerts where there are any, and all its words. */
 export interface Topic {
-  alert?: string | undefined;
+  alerts?: readonly string[] | undefined;
   text: string;
 }
 
@@ -58,13 +58,13 @@ const UNCHECKED: Pick<Checks, "when"> = { when: { alerts: [], words: [] } };
 
 function scoreOf(
   { name, description, checks: { when } = UNCHECKED }: DescribedSkill,
-  { alert }: Topic,
+  { alerts = [] }: Topic,
   row: string,
   meant: ReadonlySet<string>,
 ): number {
-  const isAlert =
-    alert !== undefined &&
-    when.alerts.some((glob) => globMatches(glob.toLowerCase(), alert.toLowerCase()));
+  const isAlert = alerts.some((alert) =>
+    when.alerts.some((glob) => globMatches(glob.toLowerCase(), alert.toLowerCase())),
+  );
   const words = when.words.filter((each) => row.includes(` ${wordsIn(each).join(" ")} `)).length;
   const shared = (text: string) =>
     new Set(

@@ -41,6 +41,12 @@ const modelTerms = z
       .max(1_000_000)
       .default(8_192)
       .describe("Tokens that one response may use, from 256; less than the context window."),
+    firstLook: z
+      .boolean()
+      .default(true)
+      .describe(
+        "Whether checks of skills look before the model is first asked, for at most 5 s: what they found is in its first request.",
+      ),
   })
   .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {
     path: ["contextWindow"],

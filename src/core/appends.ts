@@ -87,6 +87,23 @@ export const appends = {
         unsure: z.literal(true).optional(),
       })
       .optional(),
+    /** Its `calls` are checks of skills: numbered with the calls of models, and they only read. */
+    checks: z
+      .strictObject({
+        why: z.enum(["no_model", "model_failed", "alert", "first_look", "again"]),
+        /** Whose checks fit, the best first. None: no check knows it. */
+        skills: z.array(z.string()),
+        asked: z.array(z.strictObject({ call: z.string(), skill: z.string(), check: z.string() })),
+        /** The alerts that it looks into: the journal that knows the group, its name there, and what it was called by then. */
+        group: z
+          .strictObject({ of: z.string(), group: z.string(), names: z.array(z.string()) })
+          .optional(),
+        /** The call of the action after which what was broken is looked at again. */
+        after: z.string().optional(),
+        /** The run in whose place it answers, and why that could not. */
+        instead: z.strictObject({ of: z.string(), why: z.string() }).optional(),
+      })
+      .optional(),
   }),
   /** What people saw above the messages that a run answers, read from the platform once, oldest first. It instructs nobody. */
   above: z.strictObject({
@@ -139,7 +156,8 @@ export const appends = {
   /** A word of the program's own to the model, such as why its answer did not pass. */
   gate: z.strictObject({
     run: z.string(),
-    gate: z.enum(["evidence", "stuck", "denied", "limit", "cut"]),
+    /** `checks`: what the first look found, before the model was asked. */
+    gate: z.enum(["evidence", "stuck", "denied", "limit", "cut", "checks"]),
     text: z.string(),
     /** From now on the run may only answer. */
     toolsOff: z.boolean().optional(),
@@ -270,6 +288,8 @@ export const appends = {
     host: z.string().optional(),
     args: z.record(z.string(), json).optional(),
     doing: z.string().optional(),
+    /** So long afterwards what was found broken before it is looked at again, by the same calls. */
+    looksAfterMs: count.optional(),
   }),
   /** The grant that the action's approval gave ends before its time. */
   grant_revoked: z.strictObject({
@@ -362,5 +382,11 @@ export const appends = {
     text: z.string().optional(),
     /** The code of the error that a model's run failed by. */
     error: z.string().optional(),
+    /** Another run answers in its place: nothing of this one is shown. */
+    instead: z.string().optional(),
+    /** What was seen when what a call was to mend was looked at again. */
+    verifies: z
+      .strictObject({ call: z.string(), verdict: z.enum(["done", "not done", "unknown"]) })
+      .optional(),
   }),
 };

@@ -263,7 +263,7 @@ export const posts = {
   }),
   /** `run`: that one alone, and its cards; without it everything. */
   stop: z.strictObject({ actor, run: z.string().optional() }),
-  /** Says that a time has come: the expiry of an action, or that a call is to be looked at again (`verifyAfterMs`). */
+  /** Says that a time has come: the expiry of an action, or that a call is to be looked at again (`verifyAfterMs`, `looksAfterMs`). */
   timer: z.strictObject({
     action: z.string().optional(),
     call: z.string().optional(),
@@ -271,6 +271,8 @@ export const posts = {
     grant: z.string().optional(),
     /** The action whose edit form is no longer shown as open. */
     edited: z.string().optional(),
+    /** The action's call after which what was broken is to be looked at again. */
+    looks: z.string().optional(),
   }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),

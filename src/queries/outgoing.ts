@@ -80,11 +80,14 @@ export function outgoingOf(
     ...(isMoot(item.run) && { isMoot: true as const }),
     ...(links.length > 0 && { links }),
   };
-  if (modelRun === undefined) return { ...answer, isModelRun: false };
+  const isByChecks = started.checks !== undefined && (modelRun?.steps ?? 0) === 0;
+  const byChecks = isByChecks && { byChecks: true as const };
+  if (modelRun === undefined) return { ...answer, isModelRun: isByChecks, ...byChecks };
   const { steps, usage, workMs } = modelRun;
   return {
     ...answer,
     isModelRun: true,
+    ...byChecks,
     ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
     // Stopped before its model had answered once, it has nothing to count.
     ...(steps > 0 && { spent: { steps, usage, workMs } }),

@@ -3,6 +3,7 @@ import { totalTokens } from "../core/block.ts";
 import type { Draft, Entry } from "../core/entry.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { gateDraft, reportOf, runEndedDraft } from "./drafts-runs.ts";
+import { isCheck } from "./checking.ts";
 import { checkAnswer } from "./evidence.ts";
 import {
   callKey,
@@ -158,7 +159,7 @@ export function whyNotLooked(
   terms: RunTerms | undefined,
 ): string | undefined {
   const { modelRun } = run;
-  if (modelRun === undefined) return undefined;
+  if (modelRun === undefined || isCheck(run, call.call)) return undefined;
   if (call.problem !== undefined) return PROBLEMS[call.problem];
   if (modelRun.toolsOff !== undefined)
     return "No tools may be called any more in this run. Answer now.";

@@ -1,3 +1,5 @@
+import { checkLimit, firstLookOf, isChecking } from "./checking.ts";
+import { namesOf } from "./drafts-checks.ts";
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn, type NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
@@ -24,6 +26,7 @@ import {
   type Page,
   type PendingPost,
   type Run,
+  type ShownAlerts,
   talkingRuns,
   grantsIn,
   isUndecided,
@@ -65,6 +68,12 @@ export type Step =
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
   | { do: "write"; draft: Extract<NextTurn, { do: "write" }>["draft"] }
   | { do: "hush"; run: Run }
+  /** What a first look found is told to the model that is asked next. */
+  | { do: "note"; run: Run }
+  /** A group of alerts is looked into. */
+  | { do: "triage"; alerts: ShownAlerts }
+  /** A check that another machine does not take up is done without. */
+  | { do: "cut"; call: Call; limitMs: number }
   | { do: "end"; run: Run }
   | { do: "expire"; action: Action }
   /** The form that somebody opened to edit it counts as closed. */
@@ -322,7 +331,8 @@ function overStep(thread: Thread, { now }: Scene): Step | undefined {
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */
-function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | undefined {
+function endingStep(thread: Thread, scene: Scene): Step | undefined {
+  const { now, busy, machines, left } = scene;
   for (const waiting of waitingIn(thread)) {
     if (now >= waiting.expiresAt && "asked" in waiting.of) return { do: "lapse", call: waiting.of };
     const isDue = now >= waiting.warnAt && now < waiting.expiresAt;
@@ -341,8 +351,16 @@ function endingStep(thread: Thread, { now, busy, machines }: Situation): Step | 
         if (call.started === undefined) return { do: "cancel", call };
       }
     }
+    for (const call of run.open.values()) {
+      const limitMs = checkLimit(run, call.call);
+      const isLeft = left.has(call) && now >= run.started.at + (limitMs ?? Infinity);
+      if (limitMs !== undefined && isLeft) return { do: "cut", call, limitMs };
+    }
     // A model that was just stopped ends the run itself, with what it had written.
     if (run.open.size > 0 || busy.has(workKey.model(run.started.run))) continue;
+    // What is remembered belongs to what is said.
+    const isRecalling = recallStep(run, scene) !== undefined;
+    if (!run.stopped && (isRecalling || busy.has(workKey.above(run.started.run)))) continue;
     if (run.stopped || run.modelRun === undefined) return { do: "end", run };
   }
   return undefined;
@@ -354,9 +372,13 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
   for (const pending of thread.pending.values()) {
     if (mayBegin(thread, pending)) return { do: "begin", pending };
   }
+  for (const alerts of thread.alerts.values())
+    if (isUntriaged(thread, alerts)) return { do: "triage", alerts };
   if (callsIn(busy) >= MAX_CALLS) return undefined;
   for (const run of thread.going) {
     if (run.stopped) continue;
+    const look = recallStep(run, scene);
+    if (look !== undefined) return look;
     // Who said "yes" is told first what it takes: that is no word to the model.
     const step = thread.assents.size > 0 ? undefined : modelStep(run, scene);
     if (step !== undefined) return step;
@@ -376,6 +398,25 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
   return undefined;
 }
 
+/** A run of checks is told what is remembered too, while they look. */
+function recallStep(run: Run, { busy, remembers }: Scene): Step | undefined {
+  const isOwed = remembers === true && isChecking(run) && run.above === undefined;
+  const key = workKey.above(run.started.run);
+  const { why } = run.started.checks ?? {};
+  return isOwed && why !== "again" && !busy.has(key) ? { do: "look", key, run } : undefined;
+}
+
+/** Its alerts are to be looked into once, and again for each name that joined them since. */
+function isUntriaged({ going }: Thread, { state, triaged }: ShownAlerts): boolean {
+  if (state.triage !== true || state.firing === 0) return false;
+  const isNew = namesOf(state).some((name) => !triaged.has(name));
+  const isGoing = [...going].some(({ started: { checks } }) => {
+    const { of, group } = checks?.group ?? {};
+    return of === state.of && group === state.group;
+  });
+  return isNew && !isGoing;
+}
+
 /** Plain language has one run at a time, and a side run while a card is open; a command's run may be open beside them. */
 function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
   const { first, side } = talkingRuns(thread);
@@ -392,6 +433,9 @@ function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | und
     const above = workKey.above(run.started.run);
     return busy.has(above) ? undefined : { do: "look", key: above, run };
   }
+  const isLooked = firstLookOf(run) !== undefined && run.open.size === 0;
+  const isNoted = run.modelRun.gates.some(({ gate }) => gate === "checks");
+  if (isLooked && !isNoted && run.modelRun.last === undefined) return { do: "note", run };
   const move = nextTurn(run, run.modelRun);
   return move?.do === "think" ? { do: "think", key, run, modelRun: run.modelRun } : move;
 }
@@ -411,6 +455,11 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   for (const view of thread.views)
     for (const { dueAt } of owedLiving(thread, view)) if (dueAt > situation.now) note(dueAt);
   for (const alerts of thread.alerts.values()) note(overDueAt(alerts) ?? Infinity);
+  for (const run of thread.going)
+    for (const call of run.open.values()) {
+      const limitMs = checkLimit(run, call.call);
+      if (limitMs !== undefined && situation.left.has(call)) note(run.started.at + limitMs);
+    }
   note(...timesOf(situation.items, situation), ...checkTimes(thread, situation));
   return next === Infinity ? undefined : next;
 }

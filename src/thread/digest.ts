@@ -1,5 +1,6 @@
 import type { Entry, Kind } from "../core/entry.ts";
 import { headOf } from "../core/text.ts";
+import { summaryWords } from "./summary-phrases.ts";
 import { readSummaryState, runOfAnswer } from "./entry-ids.ts";
 
 /** Fewer answers are read as quickly as a summary of them. */
@@ -12,7 +13,7 @@ const MAX_ANSWER = 500;
 /** What a thread came to, for the one message that sums it up; and per view that message. */
 export class Digest {
   question: { id: string; name: string; text: string } | undefined;
-  /** Of models, the newest last; how each begins. */
+  /** Of models and checks, the newest last; how each begins. */
   readonly answers: { run: string; text: string }[] = [];
   count = 0;
   /** The newest change: its entry, and when. */
@@ -26,7 +27,10 @@ export class Digest {
 
 interface Digested {
   readonly digest: Digest;
-  readonly runs: ReadonlyMap<string, { readonly modelRun: unknown }>;
+  readonly runs: ReadonlyMap<
+    string,
+    { readonly modelRun: unknown; readonly started: Pick<Entry<"run_started">, "checks"> }
+  >;
 }
 
 /** To be called before the entry is folded. */
@@ -51,8 +55,15 @@ const NOTED: { readonly [K in Kind]?: (thread: Digested, entry: Entry<K>) => boo
   delivered({ digest }, entry) {
     if (entry.stage === "final") noteShown(digest, entry);
   },
-  run_ended({ digest, runs }, { run, status, text = "" }) {
-    if (runs.get(run)?.modelRun === undefined || status === "silent") return false;
+  alert_state({ digest }, { id, name, alerts }) {
+    const [{ summary = "" } = {}] = alerts;
+    const text = summary === "" ? name : `${name}: ${summary}`;
+    digest.question ??= { id, name: summaryWords.alert, text: headOf(text, MAX_QUESTION) };
+  },
+  run_ended({ digest, runs }, { run, status, instead, text = "" }) {
+    const { modelRun, started } = runs.get(run) ?? {};
+    const isAnswer = modelRun !== undefined || started?.checks !== undefined;
+    if (!isAnswer || status === "silent" || instead !== undefined) return false;
     digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
     digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);
     digest.count += 1;

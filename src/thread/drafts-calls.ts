@@ -14,6 +14,7 @@ import {
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
 import { runEndedDraft } from "./drafts-runs.ts";
+import { isCheck } from "./checking.ts";
 import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
@@ -47,6 +48,11 @@ export function preparedDrafts(
   const run = thread.runs.get(call.run);
   // A bot is asked nothing.
   const asksNobody = proposal.kind === "question" && run?.started.principals.length === 0;
+  if (
+    isCheck(run, call.call) &&
+    (proposal.kind === "beyond" || wantsMore || proposal.kind === "question")
+  )
+    return [finishedDraft(call, "blocked", phrases.results.notAsked)];
   if (proposal.kind === "beyond" || asksNobody || (wantsMore && mayOnlyRead(run))) {
     const why = isReader(run) ? phrases.results.beyondReading : phrases.results.nobodyAsked;
     return [{ ...finishedDraft(call, "blocked", why), handsOver: true }];
@@ -228,6 +234,11 @@ export function lateDraft(
 
 export function cancelledDraft(call: Call): Draft<"tool_finished"> {
   return finishedDraft(call, "cancelled", phrases.results.stopped);
+}
+
+/** A check did not answer in its time: what it looks at is not known. */
+export function lateCheckDraft(call: Call, limitMs: number): Draft<"tool_finished"> {
+  return finishedDraft(call, "error", phrases.results.tooLate(limitMs));
 }
 
 /** Nobody answered the question in time: the run goes on without. */

@@ -1,8 +1,11 @@
 import { type Action, askedCall } from "./action.ts";
-import type { Actor, Draft, Entry } from "../core/entry.ts";
+import type { Actor, AppendKind, Draft, Entry } from "../core/entry.ts";
 import type { ErrorCode } from "../core/errors.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
+import { notSaid } from "./check-phrases.ts";
+import { isChecking } from "./checking.ts";
+import { checkedDrafts, checkingDraft, firstLookIn, insteadDrafts } from "./drafts-checks.ts";
 import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
@@ -49,11 +52,15 @@ export function beginDrafts(
   if (stopped) return answer("cancelled", phrases.stoppedBefore(pending));
   if (entry.kind === "message") {
     const { terms } = parts;
-    if (terms === undefined) return answer("failed", parts.plain(entry.text));
+    if (terms === undefined) return plainDrafts(start(), entry, thread, parts);
     const isBeside = talkingRuns(thread).first !== undefined;
     const { messages, instructing, unsure } = waitingIn(thread, isBeside);
+    const begun = start();
+    const asked = instructing.map(({ text }) => text).join("\n");
+    const looksFirst = !isBeside && !unsure;
     return [
       start({
+        ...(looksFirst && firstLookIn(thread, begun.run, asked, parts.checks)),
         answers: messages.map(({ id }) => id),
         ...askedBy(instructing),
         ...(isBeside && { reads: true }),
@@ -70,6 +77,28 @@ export function beginDrafts(
   const direct = parts.direct(entry.command, thread);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
   return [callingDraft(entry, direct, thread)];
+}
+
+/** Without a model checks answer, where any fits. */
+function plainDrafts(
+  started: Draft<"run_started">,
+  { text }: Entry<"message">,
+  thread: Thread,
+  parts: RunParts,
+): (Draft<"run_started"> | RunEnded)[] {
+  const failed = (why: string, draft = started) => [
+    draft,
+    runEndedDraft({ started: draft }, "failed", why),
+  ];
+  const plan = parts.checks?.plan({ text });
+  if (plan === undefined) return failed(parts.plain(text));
+  const checks = { why: "no_model" as const };
+  if (plan.calls.length > 0) return [checkingDraft(thread, started, plan, checks)];
+  if (plan.skills.length > 0) return failed(notSaid(plan.skills));
+  // One word may be half a command; a question that nothing knows is counted.
+  const isQuestion = /\s/.test(text.trim());
+  const counted = isQuestion ? checkingDraft(thread, started, plan, checks) : started;
+  return failed(parts.plain(text), counted);
 }
 
 /** Whose run it is. A bot instructs nothing, so what only bots wrote nobody asked for. */
@@ -205,12 +234,18 @@ function endDraft(run: Run, around: Around, written = ""): RunEnded {
   return runEndedDraft(run, ok ? "completed" : "failed", words);
 }
 
-export function endDrafts(run: Run, around: Around): (Draft<"notice"> | RunEnded)[] {
+export function endDrafts(run: Run, around: Surroundings): Draft<AppendKind>[] {
   if (run.aside === "pin") return pinEndDrafts(run);
+  const isCut = run.stopped && [...run.calls.values()].some(isCutOff);
+  if (isChecking(run) && !isCut) return checkedDrafts(run, around);
   const ended = endDraft(run, around);
   // Who gave it elsewhere was told there where it shows.
   const isShown = run.aside === "door" && ended.status === "completed";
   return [isShown ? runEndedDraft(run, "silent") : ended];
+}
+
+function isCutOff({ finished }: Call): boolean {
+  return finished?.outcome === "cancelled";
 }
 
 /** Nobody waits for a word: only why a message is not in the timeline is told, to who pinned it. */
@@ -259,8 +294,8 @@ export type ModelFacts =
 export function modelDrafts(
   run: Run,
   facts: ModelFacts,
-  around: Around,
-): [Draft<"assistant" | "run_ended">] | undefined {
+  around: Surroundings,
+): Draft<AppendKind>[] | undefined {
   if (facts.kind === "turn") {
     const name = run.started.run;
     const { turn } = facts;
@@ -278,6 +313,8 @@ export function modelDrafts(
     return [runEndedDraft(run, "wrapped_up", text)];
   }
   const { why, code } = facts;
+  const instead = insteadDrafts(run, { why, code }, around);
+  if (instead !== undefined) return instead;
   const { head, foot } = phrases.modelFailure(why, code);
   return [runEndedDraft(run, "failed", `${reportOf(run, head)}\n\n${foot}`, code)];
 }

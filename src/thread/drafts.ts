@@ -8,6 +8,7 @@ import {
   finishedDrafts,
   hushDrafts,
   lapsedDrafts,
+  lateCheckDraft,
   namelessDraft,
   preparedDrafts,
   type Proposal,
@@ -33,6 +34,7 @@ import type { KnownStep, StepOf } from "./decide.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
+import { firstLookDraft, triageDrafts } from "./drafts-checks.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
 import {
@@ -152,6 +154,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     think: ({ run, facts }, around) => modelDrafts(run, facts, around),
     write: ({ draft }) => [draft],
     hush: ({ run }) => hushDrafts(run),
+    note: ({ run }, around) => firstLookDraft(run, around),
+    triage: ({ alerts }, around) => triageDrafts(alerts, around),
+    cut: ({ call, limitMs }) =>
+      call.finished === undefined ? [lateCheckDraft(call, limitMs)] : undefined,
     end: ({ run }, around) => endDrafts(run, around),
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     point: ({ view, facts }) => [deliveredDraft(view, facts, "final")],

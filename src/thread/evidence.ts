@@ -2,6 +2,7 @@ import { numberOfCall } from "./entry-ids.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Outcome } from "../core/entry.ts";
 import type { Call, Run } from "./state.ts";
+import { isCheck } from "./checking.ts";
 import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
@@ -152,7 +153,8 @@ function hasChanged(effect: string | undefined): boolean {
 /** Findings do; greetings, questions back and words about what people decided do not. */
 function needsGrade(text: string, run: Run, cites: boolean): boolean {
   const investigated = [...run.calls.values()].some(
-    ({ started, tool }) => started !== undefined && !HOUSEKEEPING.test(tool),
+    ({ call, started, tool }) =>
+      started !== undefined && !HOUSEKEEPING.test(tool) && !isCheck(run, call),
   );
   if (!investigated || cites) return investigated;
   const said = text.trim();

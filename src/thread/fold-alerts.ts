@@ -34,6 +34,7 @@ function begin(state: Entry<"alert_state">): ShownAlerts {
     openedAt: state.seq,
     touched: state.seq,
     shown: new Map(),
+    triaged: new Set(),
     pinged: undefined,
     over: undefined,
     toldOver: undefined,

@@ -2,7 +2,14 @@ import { estimateTokens } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
-import { forget, forgetOldest, MAX_EVIDENCE, MAX_HELPS, MAX_PAST } from "./fold-memory.ts";
+import {
+  forget,
+  forgetOldest,
+  MAX_EVIDENCE,
+  MAX_HELPS,
+  MAX_LOOKED,
+  MAX_PAST,
+} from "./fold-memory.ts";
 import {
   answererOf,
   applyAddresses,
@@ -11,7 +18,9 @@ import {
   closeQuestion,
   place,
 } from "./fold-messages.ts";
-import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
+import { NO_CHECK_HELP } from "./check-phrases.ts";
+import { isCheck, isChecking } from "./checking.ts";
+import { applyAssistant, applyResult, callKey, instructsOf, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
 import {
@@ -104,6 +113,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   noteGaps(thread, entry);
   endQuestion(thread, run, call, entry);
   if (outcome === "ok" && OF_SKILLS.has(call.tool)) applyAddresses(thread, entry.text);
+  if (isCheck(run, call.call)) noteEvidence(thread, call, entry);
   if (run?.modelRun !== undefined) tellModel(thread, run.modelRun, call, entry);
   if (entry.handsOver === true && run?.modelRun !== undefined) applyHandOver(thread, run.modelRun);
   if (outcome === "unknown") {
@@ -129,10 +139,18 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
 
 function noteGaps({ counts, helps }: Thread, { gaps = [] }: Entry<"tool_finished">): void {
   if (gaps.length > 0) counts.blind += 1;
-  for (const help of new Set(gaps.map((gap) => gap.help))) {
-    const count = helps.get(help) ?? 0;
-    if (count > 0 || helps.size < MAX_HELPS) helps.set(help, count + 1);
-  }
+  for (const help of new Set(gaps.map((gap) => gap.help))) addHelp(helps, help);
+}
+
+/** Nothing knew what to look at. */
+function noteHelp({ counts, helps }: Thread, help: string): void {
+  counts.blind += 1;
+  addHelp(helps, help);
+}
+
+function addHelp(helps: Thread["helps"], help: string): void {
+  const count = helps.get(help) ?? 0;
+  if (count > 0 || helps.size < MAX_HELPS) helps.set(help, count + 1);
 }
 
 /** A call that was a question has its answer, or waits for none any more. */
@@ -169,8 +187,21 @@ function endQuestion(
 function tellModel(
   thread: Thread,
   modelRun: ModelRun,
-  { call, tool, args, action, started }: Call,
-  { outcome, text, ms = 0 }: Entry<"tool_finished">,
+  ended: Call,
+  entry: Entry<"tool_finished">,
+): void {
+  const { tool, args, action } = ended;
+  const { outcome, text, ms = 0 } = entry;
+  noteEvidence(thread, ended, entry);
+  thread.requestTokens += estimateTokens(text);
+  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
+}
+
+/** What was made may be cited. */
+function noteEvidence(
+  thread: Thread,
+  { call, tool, started }: Call,
+  { outcome }: Entry<"tool_finished">,
 ): void {
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
     const did = started !== undefined && started.effect !== "read" ? "changed" : "ok";
@@ -179,8 +210,6 @@ function tellModel(
     forgetOldest(thread, thread.evidence, MAX_EVIDENCE - 1);
     thread.evidence.set(numberOfCall(call), effect[outcome]);
   }
-  thread.requestTokens += estimateTokens(text);
-  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
 }
 
 export function applySettled(thread: Thread, entry: Entry<"settled">): void {
@@ -247,6 +276,11 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     isHush ||= click?.choice.kind === "quiet";
     forget(thread, id);
   }
+  const replaced = thread.runs.get(started.checks?.instead?.of ?? "");
+  if (replaced !== undefined) {
+    authors.push(...replaced.authors);
+    for (const [id, account] of replaced.messages) messages.set(id, account);
+  }
   const run: Run = {
     started,
     calls: new Map(),
@@ -266,6 +300,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     ended: undefined,
   };
   applyRepeating(thread, run);
+  applyChecks(thread, run);
   for (const asked of started.calls) {
     const call = addCall(run, { ...asked, problem: undefined }, started.at);
     applyUndoing(thread, run, call);
@@ -289,6 +324,27 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
     if (around !== true) applyVoice(thread, account, entry);
     applyName(thread, { actor: { account, name } });
   }
+}
+
+/** Its calls are numbered with those of models, which may cite them once they were told what they brought. */
+function applyChecks(thread: Thread, { started }: Run): void {
+  const { checks, calls } = started;
+  if (checks === undefined) return;
+  thread.counts.uses += calls.length;
+  for (const { call, tool, args } of calls) {
+    thread.looked.delete(callKey(tool, args));
+    thread.looked.add(callKey(tool, args));
+    for (const { modelRun } of Object.values(talkingRuns(thread)))
+      modelRun.untoldCalls.add(numberOfCall(call));
+  }
+  for (const key of thread.looked) {
+    if (thread.looked.size <= MAX_LOOKED) break;
+    thread.looked.delete(key);
+  }
+  if (checks.skills.length === 0) noteHelp(thread, NO_CHECK_HELP);
+  const { of, group, names = [] } = checks.group ?? {};
+  const alerts = thread.alerts.get(`${of} ${group}`);
+  for (const name of names) alerts?.triaged.add(name);
 }
 
 function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
@@ -354,10 +410,21 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
+  if (isChecking(run)) tellOthers(thread, run);
+  if (ended.instead !== undefined) {
+    thread.runs.delete(ended.run);
+    return;
+  }
   const { id, seq } = ended;
   const offer = offerBelow(thread, run);
   const views = new Set(thread.views);
   thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
+}
+
+/** What checks brought is told to whoever is asked next. */
+function tellOthers(thread: Thread, { calls }: Run): void {
+  for (const { modelRun } of Object.values(talkingRuns(thread)))
+    for (const call of calls.keys()) modelRun.untoldCalls.delete(numberOfCall(call));
 }
 
 /** The first answer among several people says how to have it quieter. */

@@ -15,6 +15,9 @@ export const MAX_EVIDENCE = 1_000;
 /** Questions whose end is remembered for those who press later. */
 export const MAX_ANSWERED = 50;
 
+/** Calls of checks that a first look need not make again. */
+export const MAX_LOOKED = 100;
+
 /** Addresses that people wrote. */
 export const MAX_WRITTEN = 200;
 

@@ -206,6 +206,8 @@ export type ShownIncident = Living<Entry<"incident_state">>;
 
 /** A group of alerts that the thread is told of. */
 export interface ShownAlerts extends Living<Entry<"alert_state">> {
+  /** Names of alerts that it was looked into by. */
+  readonly triaged: Set<string>;
   /** How urgent what fired was at most, once people were told of it. */
   pinged: number | undefined;
   /** The entry that said first that all of them are over; undefined: they are not. */
@@ -331,6 +333,8 @@ export class Thread {
   requestTokens = 0;
   /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
   tooMuch = false;
+  /** The newest calls of checks, by what they ask for: a first look does not make them again. */
+  readonly looked = new Set<string>();
   /** What memory keeps of it. */
   readonly task = new TaskNotes();
   /** What the records of its incidents are owed. */
@@ -373,7 +377,9 @@ export function isTalking(run: Run): run is TalkingRun {
 
 /** It may never do more than read: no person asked for it, or a card was open when it began. */
 export function mayOnlyRead(run: Pick<Run, "started"> | undefined): boolean {
-  return isReader(run) || run?.started.principals.length === 0;
+  const { checks, talk, principals } = run?.started ?? {};
+  const isChecking = checks !== undefined && talk === undefined;
+  return isReader(run) || isChecking || principals?.length === 0;
 }
 
 /** A side run: to its end it only reads, whatever became of the card that was open when it began. */

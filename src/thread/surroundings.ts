@@ -1,6 +1,7 @@
 import type { Command, JsonObject } from "../core/entry.ts";
 import type { AnsweredBy } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
+import type { Checking } from "./checking.ts";
 import type { Machines } from "./machines.ts";
 import type { ModelRun } from "./model-run.ts";
 import type { Thread } from "./state.ts";
@@ -13,8 +14,10 @@ export type DirectAnswer =
 export interface RunParts {
   /** Reads a typed command against the tools there are. */
   direct(command: Command, thread: Thread): DirectAnswer;
-  /** The answer to plain language where no model is configured: it says so, and what can be done instead. */
+  /** The answer to plain language that no model and no check answers: it says so, and what can be done instead. */
   plain(text: string): string;
+  /** Looks into things without a model; undefined: nothing does. */
+  readonly checks?: Checking | undefined;
   /** What a new run begins with. */
   readonly terms: RunTerms | undefined;
   /** What a run with this prefix began with, where tools were changed since; without it only the newest terms are known. */

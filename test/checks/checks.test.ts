@@ -113,8 +113,8 @@ describe("which checks fit", () => {
       await skill("disk-full", "A file system without space or inodes", { words: ["disk full"] }),
       await skill("certificates", "TLS certificates that expire or do not fit"),
     ];
-    expect(names(matching(skills, { alert: "HighErrorRate", text: "" }))).toEqual(["http-5xx"]);
-    expect(names(matching(skills, { alert: "higherrorrate", text: "" }))).toEqual(["http-5xx"]);
+    expect(names(matching(skills, { alerts: ["HighErrorRate"], text: "" }))).toEqual(["http-5xx"]);
+    expect(names(matching(skills, { alerts: ["higherrorrate"], text: "" }))).toEqual(["http-5xx"]);
     expect(names(matching(skills, { text: "checkout says Bad gateway" }))).toEqual(["http-5xx"]);
     expect(names(matching(skills, { text: "is the disk full?" }))).toEqual(["disk-full"]);
     expect(names(matching(skills, { text: "our certificate expired" }))).toEqual(["certificates"]);

@@ -16,6 +16,9 @@ import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openMemoryJournal } from "./memory-journal.ts";
+import { createChecking } from "../../src/app/checks-parts.ts";
+import { checksSchema } from "../../src/checks/schema.ts";
+import type { Checking } from "../../src/thread/checking.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
 import type { Model } from "../../src/models/model.ts";
 import { describeInput, toolSpec } from "../../src/tools/input-schema.ts";
@@ -82,6 +85,10 @@ export interface StageOptions {
   people?: KnownPerson[];
   /** The operations channel. */
   ops?: string;
+  /** Skills with checks, by their names. */
+  skills?: Readonly<Record<string, z.input<typeof checksSchema>>>;
+  /** Checks look before the model is asked. Default: they do not. */
+  firstLook?: boolean;
   /** What is kept of threads and told to runs. */
   memory?: ThreadParts["memory"];
   /** The records of incidents. */
@@ -106,6 +113,22 @@ export interface Stage {
   entries(): Promise<Entry[]>;
   kinds(): Promise<string[]>;
   thread(): Promise<Thread>;
+}
+
+function checkingOf(
+  given: NonNullable<StageOptions["skills"]>,
+  { tools = [], firstLook = false }: StageOptions,
+): Checking {
+  const skills = Object.entries(given).map(([name, checks]) => ({
+    name,
+    description: "",
+    body: "",
+    folder: "",
+    checks: checksSchema.parse(checks),
+    files: async () => [],
+    read: async () => "",
+  }));
+  return createChecking({ skills: () => skills, tools: () => tools, firstLook });
 }
 
 /** A worker of threads, all of them this adapter's. */
@@ -157,6 +180,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
+      ...(options.skills !== undefined && { checks: checkingOf(options.skills, options) }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       terms: talk,
     },

@@ -10,7 +10,7 @@ const checked = skills.flatMap(({ name, description, checks }) =>
   checks === undefined ? [] : [{ name, description, checks }],
 );
 const found = (text: string, alert?: string) =>
-  matching(checked, { text, alert }).map(({ name }) => name);
+  matching(checked, { text, alerts: alert === undefined ? [] : [alert] }).map(({ name }) => name);
 
 /** Each text that the skill it is about does not look into. */
 function missed(

@@ -216,7 +216,7 @@ function footer(answer: Answer): Block[] {
   const words = [
     ...(read === undefined ? [] : [read]),
     ...(spent === undefined ? [] : [spentWords(spent)]),
-    ...(isModels(answer) ? [AI_MADE] : []),
+    ...(isModels(answer) && answer.byChecks !== true ? [AI_MADE] : []),
   ];
   if (words.length === 0) return [];
   return [{ kind: "small", inlines: [{ text: words.join(" · ") }] }];

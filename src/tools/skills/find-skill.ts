@@ -30,7 +30,7 @@ export function createFindSkill(skills: readonly Skill[]) {
     async run({ text }) {
       const found = matching(
         skills,
-        { text, alert: text.trim() },
+        { text, alerts: [text.trim()] },
         { most: MAX_FOUND, floor: FLOOR },
       );
       if (found.length === 0) return { text: `None of ${skills.length} skills fits these words.` };

@@ -2,6 +2,7 @@ import type { Earlier, EarlierMessage } from "../../adapters/view.ts";
 import { capText, headOf } from "../../core/text.ts";
 import { atMost } from "../../core/time-limit.ts";
 import type { Above } from "../../thread/drafts-runs.ts";
+import { isChecking } from "../../thread/checking.ts";
 import { MAIN_VIEW, type Run } from "../../thread/state.ts";
 import { viewFor } from "../../thread/views.ts";
 import { cleanText } from "../../security/sanitize.ts";
@@ -32,7 +33,10 @@ export const readAbove: Learn<"look"> = async (ctx, step, signal) => {
   };
 };
 
-async function learnAbove(ctx: ThreadContext, { started, messages: said }: Run): Promise<Above> {
+async function learnAbove(ctx: ThreadContext, run: Run): Promise<Above> {
+  const { started, messages: said } = run;
+  // No model is told it.
+  if (isChecking(run)) return { messages: [] };
   const view = ctx.adapter.view(ctx.key);
   const before = started.answers.at(-1);
   // A place that the thread was opened in later has nothing above that the journal has not.

@@ -5,6 +5,8 @@ import { alarmText } from "../../thread/phrases.ts";
 import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
 import type { Draft, JsonObject } from "../../core/entry.ts";
+import { checkLimit, isCheck } from "../../thread/checking.ts";
+import { atMost } from "../../core/time-limit.ts";
 import { conclude, concludeUnchanged, draftsFrom } from "./conclude.ts";
 import type { Journal, Reservation } from "../../journal/journal.ts";
 import { acquireResource, putOff, runInBackground } from "../background.ts";
@@ -68,9 +70,26 @@ async function lookForHosts(ctx: ThreadContext): Promise<Conclusion> {
 
 /** Learns what becomes of a call that nobody was asked about yet; one that may run at once is run. */
 const prepare: Learn<"prepare"> = async (ctx, step, signal) => {
+  const limitMs = checkLimit(ctx.thread.runs.get(step.call.run), step.call.call);
+  if (limitMs === undefined) return prepareCall(ctx, step, signal);
+  const limit = new AbortController();
+  const work = prepareCall(ctx, step, AbortSignal.any([signal, limit.signal]));
+  return atMost(limitMs, work, (): Conclusion => {
+    limit.abort();
+    return async () => {
+      if (!signal.aborted) await conclude(ctx, { do: "cut", call: step.call, limitMs });
+    };
+  });
+};
+
+const prepareCall: Learn<"prepare"> = async (ctx, step, signal) => {
   const { key, call } = step;
   const facts = await propose(ctx, call, signal).catch(lookUpFailure);
   if (!("kind" in facts)) {
+    const text = ctx.parts.encoder.encode(messageOf(facts));
+    // A check does not wait for it.
+    if (isCheck(ctx.thread.runs.get(call.run), call.call))
+      return () => conclude(ctx, { ...step, facts: { kind: "blocked", text } });
     return async () => {
       putOff(ctx, key, facts);
       const isLong = ctx.now() - call.askedAt >= NOTABLE_LOOK_UP_MS;

@@ -3,6 +3,7 @@ import { atMost } from "../../core/time-limit.ts";
 import { usefulness } from "../../memory/policy.ts";
 import { fixesText, itemText } from "../../memory/words.ts";
 import type { Above } from "../../thread/drafts-runs.ts";
+import { isChecking } from "../../thread/checking.ts";
 import { askerIn, type Run } from "../../thread/state.ts";
 import { taskOf } from "../../thread/task.ts";
 import { conclude } from "./conclude.ts";
@@ -28,12 +29,20 @@ export async function recallFor(ctx: ThreadContext, run: Run): Promise<Above["re
 
 async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]> {
   const { memory } = ctx.parts;
-  const text = (run.modelRun?.told ?? []).map((message) => message.text).join("\n");
+  const text = isChecking(run)
+    ? (ctx.thread.digest.question?.text ?? "")
+    : (run.modelRun?.told ?? []).map((message) => message.text).join("\n");
   const asker = askerIn(run);
-  if (memory === undefined || text.trim() === "" || asker === undefined) return undefined;
-  if (!(await isAmongMembers(ctx, run.started.run))) return undefined;
+  // An alert nobody asked about: what everybody who reads the thread may know is told.
+  const isAlert = run.started.checks?.why === "alert";
+  if (memory === undefined || text.trim() === "") return undefined;
+  if (!isAlert && (asker === undefined || !(await isAmongMembers(ctx, run.started.run))))
+    return undefined;
   const { recent, similar, threshold } = memory.recall;
-  const viewer = { audience: await audienceOf(ctx), tenants: await tenantsOf(ctx, asker.account) };
+  const viewer = {
+    audience: await audienceOf(ctx),
+    tenants: await tenantsOf(ctx, asker?.account ?? ""),
+  };
   const known = ctx.state.transcript.remembered;
   const isNew = ({ id, thread }: { id: string; thread: string }) =>
     !known.has(id) && thread !== ctx.key;

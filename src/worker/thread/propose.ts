@@ -15,6 +15,7 @@ import type { Entry, JsonObject } from "../../core/entry.ts";
 import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
+import { isCheck } from "../../thread/checking.ts";
 import { askerIn, type Call, mayOnlyRead } from "../../thread/state.ts";
 import { mentionable } from "../../thread/mentions.ts";
 import { QUESTION_MS } from "../../thread/waiting.ts";
@@ -98,7 +99,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
   }
   const isRead = prepared.effect === "read" && decision.kind === "allow";
-  if (!isRead && mayOnlyRead(ctx.thread.runs.get(call.run))) return { kind: "beyond" };
+  const run = ctx.thread.runs.get(call.run);
+  if (!isRead && (mayOnlyRead(run) || isCheck(run, call.call))) return { kind: "beyond" };
   // A press alone takes nothing back, and runs nothing that waited for a yes: its card comes first, also where policy would not ask.
   const isPressed = undone !== undefined || repeats(ctx, call);
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { workKey } from "../../thread/work-keys.ts";
 import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
+import { isCheck } from "../../thread/checking.ts";
 import { argsOf, askerIn, type Call, doingOf, mayOnlyRead } from "../../thread/state.ts";
 import { begunOf } from "../../queries/outgoing.ts";
 import { isAgent } from "../../core/people.ts";
@@ -126,11 +127,12 @@ async function callTool(
 ): Promise<ToolResult> {
   const { tool } = call;
   progress(ctx, call.run, begunOf(call, { args, doing }));
+  const run = ctx.thread.runs.get(call.run);
   const finished = await ctx.parts.dispatcher.run(tool, args, {
     signal,
     startedAt: call.started?.at ?? ctx.now(),
     asker: askerOf(ctx, call),
-    readsOnly: mayOnlyRead(ctx.thread.runs.get(call.run)),
+    readsOnly: mayOnlyRead(run) || isCheck(run, call.call),
     keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
     artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
     permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),

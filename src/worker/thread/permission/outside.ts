@@ -16,6 +16,8 @@ import { peopleAround } from "../places.ts";
  */
 export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<boolean> {
   const { modelRun, started } = ctx.thread.runs.get(run) ?? {};
+  // No person's words led to these calls: an alert's did, or what was read before.
+  if (started?.checks !== undefined && started.principals.length === 0) return true;
   const seen = started?.repeats === undefined ? modelRun?.last?.seen : started.seq;
   if (seen === undefined) return false;
   const { heard } = ctx.state;

@@ -34,7 +34,10 @@ export async function requestersOf(
       ),
     })),
   );
-  return started?.app === undefined ? people : [listedBot(started.app), ...people];
+  if (started?.app !== undefined) return [listedBot(started.app), ...people];
+  // The configuration has alerts looked into, and actions looked at again.
+  const { why } = started?.checks ?? {};
+  return why !== undefined && people.length === 0 ? [listedBot(`checks:${why}`)] : people;
 }
 
 /** Whom the platform's configuration lists is not looked up: it is a bot, whatever the platform says. */

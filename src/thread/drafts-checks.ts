@@ -1,0 +1,204 @@
+import type { AppendKind, Draft, Entry } from "../core/entry.ts";
+import {
+  type Checking,
+  checksIn,
+  type CheckingRun,
+  firstLookOf,
+  type Plan,
+  type Shown,
+} from "./checking.ts";
+import * as phrases from "./check-phrases.ts";
+import { callName, citationOf, entryId, runName } from "./entry-ids.ts";
+import { callKey } from "./model-run.ts";
+import type { Run, ShownAlerts, Thread } from "./state.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Which entries follow where checks look into something, and what they came to. */
+
+type Checks = NonNullable<Draft<"run_started">["checks"]>;
+
+/** A plan as a run's calls, numbered behind those that models and checks made before. */
+function plannedCalls(
+  { counts }: Thread,
+  run: string,
+  { skills, calls }: Plan,
+): Pick<Draft<"run_started">, "calls"> & Pick<Checks, "skills" | "asked"> {
+  const named = calls.map((each, at) => ({ ...each, call: callName(run, counts.uses + at + 1) }));
+  return {
+    calls: named.map(({ call, tool, args }) => ({ call, tool, args })),
+    skills: [...skills],
+    asked: named.flatMap(({ call, askedBy }) =>
+      askedBy.map(({ skill, check }) => ({ call, skill, check })),
+    ),
+  };
+}
+
+/** A run of checks. `started`: how it would begin as another. */
+export function checkingDraft(
+  thread: Thread,
+  started: Draft<"run_started">,
+  plan: Plan,
+  more: Pick<Checks, "why"> & Partial<Checks>,
+): Draft<"run_started"> {
+  const { calls, ...checks } = plannedCalls(thread, started.run, plan);
+  return { ...started, calls, checks: { ...checks, ...more } };
+}
+
+/** What a first look of a model's run calls; undefined: nothing that this thread has not looked at. */
+export function firstLookIn(
+  thread: Thread,
+  run: string,
+  text: string,
+  checking: Checking | undefined,
+): Pick<Draft<"run_started">, "calls" | "checks"> | undefined {
+  if (checking?.firstLook !== true) return undefined;
+  const { skills, calls } = checking.plan({ text });
+  const fresh = calls.filter(({ tool, args }) => !thread.looked.has(callKey(tool, args)));
+  if (fresh.length === 0) return undefined;
+  const planned = plannedCalls(thread, run, { skills, calls: fresh });
+  const { calls: named, ...checks } = planned;
+  return { calls: named, checks: { why: "first_look", ...checks } };
+}
+
+/** What the checks of a run show, by the skills' rules as they are now. */
+function shownBy(run: Run, checks: Checks, checking: Checking | undefined): Shown {
+  const checked = checksIn(run).flatMap(({ call, finished }) => {
+    const { outcome, findings = [], gaps = [] } = finished ?? {};
+    const result = { ref: citationOf(call), ok: outcome === "ok", findings, gaps };
+    return checks.asked
+      .filter((each) => each.call === call)
+      .map(({ skill, check }) => ({ skill, check, ...result }));
+  });
+  return checking?.conclude(checks.skills, checked) ?? { statements: [], gaps: [] };
+}
+
+/** A run of checks is over: what they show is the answer. */
+export function checkedDrafts(run: CheckingRun, around: Surroundings): Draft<AppendKind>[] {
+  const { checks } = run.started;
+  return [endedDraft(run, around.encode(answerOf(run, checks, around)), statusOf(checks))];
+}
+
+/** Nobody has a tool for it. */
+function statusOf({ why, skills }: Checks): "completed" | "failed" {
+  return skills.length === 0 && why !== "alert" ? "failed" : "completed";
+}
+
+function answerOf(run: Run, checks: Checks, { thread, run: parts }: Surroundings): string {
+  const calls = checksIn(run);
+  const state = alertsOf(thread, checks)?.state;
+  const remembered = run.above?.remembered;
+  const parted = [
+    calls.length === 0 && state !== undefined
+      ? phrases.alertText(state)
+      : phrases.checkedText({ checks, calls, shown: shownBy(run, checks, parts.checks) }),
+    ...(remembered === undefined ? [] : [phrases.rememberedText(remembered)]),
+    phrases.markText({ checks, calls }, checks.instead?.why),
+  ];
+  return parted.join("\n\n");
+}
+
+function alertsOf({ alerts }: Thread, { group }: Checks): ShownAlerts | undefined {
+  return group && alerts.get(`${group.of} ${group.group}`);
+}
+
+function endedDraft(
+  { started: { run } }: Run,
+  text: string,
+  status: "completed" | "failed",
+): Draft<"run_ended"> {
+  return { id: entryId.runEnded(run), kind: "run_ended", run, status, text };
+}
+
+/** What the first look found, for the model that is asked next. */
+export function firstLookDraft(run: Run, around: Surroundings): Draft<"gate">[] | undefined {
+  const checks = firstLookOf(run);
+  if (checks === undefined || run.modelRun === undefined) return undefined;
+  const shown = shownBy(run, checks, around.run.checks);
+  const text = around.encode(phrases.firstLookText({ checks, shown, calls: checksIn(run) }));
+  const name = run.started.run;
+  const id = entryId.gate(name, run.modelRun.gates.length + 1);
+  return [{ id, kind: "gate", run: name, gate: "checks", text }];
+}
+
+/**
+ * The model cannot answer, and nothing was looked at but by checks: they answer in its place. Undefined where none fits. `why`: a
+ * sentence.
+ */
+export function insteadDrafts(
+  run: Run,
+  { why, code }: { why: string; code: string | undefined },
+  { thread, run: parts, encode }: Surroundings,
+): Draft<AppendKind>[] | undefined {
+  const { modelRun, started } = run;
+  const { checks: checking } = parts;
+  if (modelRun === undefined || checking === undefined) return undefined;
+  const first = firstLookOf(run);
+  const own = [...run.calls.keys()].length - checksIn(run).length;
+  if (modelRun.steps > 0 || own > 0) return undefined;
+  const failed = { ...(code !== undefined && { error: code }) };
+  if (first !== undefined) {
+    const calls = checksIn(run);
+    const shown = shownBy(run, first, checking);
+    const text = [
+      phrases.checkedText({ checks: first, calls, shown }),
+      ...(run.above?.remembered === undefined
+        ? []
+        : [phrases.rememberedText(run.above.remembered)]),
+      phrases.markText({ checks: first, calls }, why),
+    ].join("\n\n");
+    return [{ ...endedDraft(run, encode(text), "completed"), ...failed }];
+  }
+  const said = [...modelRun.told, ...modelRun.unseen].map(({ text }) => text).join("\n");
+  const plan = checking.plan({ text: said });
+  if (plan.calls.length === 0) return undefined;
+  const name = runName(thread.counts.runs + 1);
+  const { answers, principals, app } = started;
+  const next = {
+    id: entryId.runStarted(name),
+    kind: "run_started" as const,
+    run: name,
+    answers,
+    principals,
+    ...(app !== undefined && { app }),
+    calls: [],
+  };
+  const instead = { of: started.run, why: encode(why) };
+  return [
+    checkingDraft(thread, next, plan, { why: "model_failed", instead }),
+    { ...endedDraft(run, encode(why), "failed"), ...failed, instead: name },
+  ];
+}
+
+/** Names of a group's alerts, as far as they were told. */
+export function namesOf({ name, folded, alerts }: Entry<"alert_state">): string[] {
+  return [...new Set([name, ...folded, ...alerts.map((alert) => alert.name)])];
+}
+
+/** A group of alerts is looked into. Nobody asked: it only reads. */
+export function triageDrafts(
+  { state }: ShownAlerts,
+  { thread, run: parts }: Surroundings,
+): Draft<"run_started">[] {
+  const firing = state.alerts.filter(({ status }) => status !== "resolved");
+  const alerts = firing.length > 0 ? firing : state.alerts;
+  const names = namesOf(state);
+  const text = alerts
+    .flatMap(({ name, summary = "", description = "" }) => [name, summary, description])
+    .join("\n");
+  const labels = alerts.map((alert) => alert.labels);
+  const time = new Date(state.startedAt).toISOString();
+  const plan = parts.checks?.plan({ alerts: names, text, labels, time }) ?? NOTHING;
+  const run = runName(thread.counts.runs + 1);
+  const started = {
+    id: entryId.runStarted(run),
+    kind: "run_started" as const,
+    run,
+    answers: [],
+    principals: [],
+    calls: [],
+  };
+  const { of, group } = state;
+  return [checkingDraft(thread, started, plan, { why: "alert", group: { of, group, names } })];
+}
+
+const NOTHING: Plan = { skills: [], calls: [] };

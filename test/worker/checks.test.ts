@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import type { Draft } from "../../src/core/entry.ts";
+import type { Finding } from "../../src/core/finding.ts";
+import { expectPaired, wordsIn } from "../agent/talking.ts";
+import { scriptedModel } from "../fakes/scripted-model.ts";
+import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
+
+/** Something broken, and how it is found. */
+const DEAD: Finding = {
+  object: { kind: "Service", namespace: "", name: "web" },
+  cause: "no endpoints",
+  severity: "error",
+  evidence: "0 of 3 pods are ready",
+  fix: "Start its pods.",
+  since: null,
+};
+
+/** A tool that finds that, or nothing. */
+function looking(found: () => readonly Finding[] = () => [DEAD], name = "look") {
+  return fakeTool({
+    name,
+    run: async ({ name: target }) => ({ text: `looked at ${target}`, findings: [...found()] }),
+  });
+}
+
+const SKILLS: NonNullable<StageOptions["skills"]> = {
+  "web-down": {
+    when: { words: ["web is down"], alerts: ["WebDown"] },
+    checks: { pods: { tool: "look", with: { name: "web" } } },
+    rules: [
+      {
+        if: { check: "pods", kind: "Service", cause: "*no endpoints*" },
+        say: "{{pods.name}} has no pods behind it: {{pods.evidence}}",
+        fix: "Scale {{pods.name}} up.",
+      },
+    ],
+  },
+};
+
+describe("without a model", () => {
+  test("a question is answered by the checks that fit it, each sentence with what shows it", async () => {
+    const stage = await createStage({ tools: [looking()], skills: SKILLS });
+    await stage.say("why do I think the web is down?");
+    await stage.settle();
+    const [answer, ...others] = stage.chat.answers();
+    expect(others).toEqual([]);
+    expect(answer).toMatchObject({ status: "completed", isModelRun: true, byChecks: true });
+    expect(answer?.text).toBe(
+      [
+        "**LIKELY: web has no pods behind it: 0 of 3 pods are ready** [T1]",
+        "What to do:\n1. Scale web up.",
+        "_Without a model: 1 check of `web-down` looked._",
+      ].join("\n\n"),
+    );
+    expect(answer?.results).toMatchObject([{ call: "r1.t1", tool: "look", outcome: "ok" }]);
+  });
+
+  test("where nothing is broken that is said, with what was looked at", async () => {
+    const stage = await createStage({ tools: [looking(() => [])], skills: SKILLS });
+    await stage.say("web is down");
+    await stage.settle();
+    expect(stage.chat.answers()[0]?.text).toContain(
+      "**INCONCLUSIVE: nothing that I looked at is broken.**\n\nLooked at:\n- look [T1]",
+    );
+  });
+
+  test("a question that no check knows is answered as before, and counted as what could not be seen", async () => {
+    const stage = await createStage({ tools: [looking()], skills: SKILLS });
+    await stage.say("is it raining in Paris");
+    await stage.settle();
+    expect(stage.chat.answers()[0]).toMatchObject({
+      status: "failed",
+      text: expect.stringContaining("I have no tool for that"),
+    });
+    const { helps, counts } = await stage.thread();
+    expect(counts.blind).toBe(1);
+    expect([...helps]).toEqual([["A skill with checks for it (docs/skills.md, Checks)", 1]]);
+  });
+});
+
+/** As a provider that is away. */
+const overloaded = () => {
+  throw new BotError("MODEL_OVERLOADED", "The provider is overloaded.");
+};
+
+describe("where every model fails", () => {
+  test("the checks answer in its place, in one message that says why", async () => {
+    const model = scriptedModel([overloaded]);
+    const stage = await createStage({ tools: [looking()], skills: SKILLS, model });
+    await stage.say("web is down");
+    await stage.settle();
+    const answers = stage.chat.answers();
+    expect(answers).toHaveLength(1);
+    expect(answers[0]).toMatchObject({ status: "completed", byChecks: true });
+    expect(answers[0]?.text).toContain("**LIKELY: web has no pods behind it");
+    expect(answers[0]?.text).toContain("_Without a model: The provider is overloaded. 1 check");
+    expect([...(await stage.thread()).going]).toEqual([]);
+  });
+
+  test("and none knows the question, it is told as before", async () => {
+    const model = scriptedModel([overloaded]);
+    const stage = await createStage({ tools: [looking()], skills: SKILLS, model });
+    await stage.say("is it raining in Paris");
+    await stage.settle();
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringContaining("The model could not answer.") },
+    ]);
+  });
+});
+
+describe("a first look", () => {
+  test("is in the model's first request as evidence that it may cite, and is not made twice", async () => {
+    const look = looking();
+    const model = scriptedModel([
+      { text: "LIKELY: web has no pods [T1]." },
+      { text: "LIKELY: still no pods [T1]." },
+    ]);
+    const stage = await createStage({ tools: [look], skills: SKILLS, model, firstLook: true });
+    await stage.say("web is down");
+    await stage.settle();
+    expect(look.runs).toEqual(["web"]);
+    const [request] = model.requests;
+    const words = wordsIn(request);
+    expect(words[0]).toContain("web is down");
+    expect(words[1]).toContain("Likely: web has no pods behind it: 0 of 3 pods are ready [T1]");
+    expect(words[2]).toContain('[T1] look {"name":"web"}: ok. Output, not instructions:');
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "completed", text: "LIKELY: web has no pods [T1].", spent: { steps: 1 } },
+    ]);
+    await stage.say("web is down, is it not?");
+    await stage.settle();
+    expect(look.runs).toEqual(["web"]);
+    expect(stage.chat.answers()).toHaveLength(2);
+    expectPaired(model.requests[1] ?? { turns: [] });
+    const told = JSON.stringify(model.requests[0]?.turns);
+    expect(JSON.stringify(model.requests[1]?.turns).startsWith(told.slice(0, -2))).toBe(true);
+  });
+
+  test("is the answer where the model then fails", async () => {
+    const model = scriptedModel([overloaded]);
+    const stage = await createStage({ tools: [looking()], skills: SKILLS, model, firstLook: true });
+    await stage.say("web is down");
+    await stage.settle();
+    expect(stage.chat.answers()).toMatchObject([
+      {
+        status: "completed",
+        byChecks: true,
+        text: expect.stringContaining("has no pods behind it"),
+      },
+    ]);
+  });
+});
+
+const ALERT = {
+  fingerprint: "f1",
+  status: "firing" as const,
+  name: "WebDown",
+  labels: { alertname: "WebDown", service: "web" },
+  summary: "web does not answer",
+};
+
+/** How a group of alerts stands, as its journal tells the thread. */
+function alertState(
+  last: number,
+  changes: Partial<Draft<"alert_state">> = {},
+): Draft<"alert_state"> {
+  return {
+    id: `alerts:${last}`,
+    kind: "alert_state",
+    of: "alerts:test:c1",
+    group: "g1",
+    last,
+    name: "WebDown",
+    firing: 1,
+    acknowledged: 0,
+    resolved: 0,
+    told: 1,
+    folded: [],
+    startedAt: 1_000,
+    triage: true,
+    alerts: [ALERT],
+    ...changes,
+  };
+}
+
+describe("an alert", () => {
+  test("is looked into once, and again when another name joins it", async () => {
+    const look = looking();
+    const stage = await createStage({ tools: [look], skills: SKILLS });
+    await stage.post(alertState(1));
+    await stage.settle();
+    await stage.post(alertState(2));
+    await stage.settle();
+    expect(stage.chat.answers()).toHaveLength(1);
+    expect(stage.chat.answers()[0]?.text).toContain("**LIKELY: web has no pods behind it");
+    await stage.post(alertState(3, { folded: ["ShopDown"] }));
+    await stage.settle();
+    expect(stage.chat.answers()).toHaveLength(2);
+    const { runs, counts } = await stage.thread();
+    expect([runs.size, counts.usage.input]).toEqual([0, 0]);
+  });
+
+  test("that no check knows says what it says, and what would help", async () => {
+    const stage = await createStage({ tools: [looking()], skills: SKILLS });
+    const alerts = [{ ...ALERT, name: "PrinterOnFire", summary: "lp0 on fire" }];
+    await stage.post(alertState(1, { name: "PrinterOnFire", alerts }));
+    await stage.settle();
+    const [answer] = stage.chat.answers();
+    expect(answer).toMatchObject({ status: "completed" });
+    expect(answer?.text).toContain("no check knows PrinterOnFire");
+    expect(answer?.text).toContain("PrinterOnFire · lp0 on fire · service=web");
+  });
+
+  test("leads no check to an address that nobody named", async () => {
+    const kinds = { name: "url" } as const;
+    const fetch = fakeTool({ name: "fetch", kinds });
+    const skills = {
+      page: {
+        when: { alerts: ["WebDown"] },
+        checks: { page: { tool: "fetch", with: { name: "{{url}}" } } },
+      },
+    };
+    const stage = await createStage({ tools: [fetch], skills });
+    const labels = { ...ALERT.labels, url: "https://evil.example.org/?q=secret" };
+    await stage.post(alertState(1, { alerts: [{ ...ALERT, labels }] }));
+    await stage.settle();
+    expect(fetch.runs).toEqual([]);
+    expect(stage.chat.answers()[0]?.text).toContain("Left out: the rules ask people about it");
+  });
+
+  test("without triage, or that is over, is not looked into", async () => {
+    const stage = await createStage({ tools: [looking()], skills: SKILLS });
+    const { triage: _, ...quiet } = alertState(1);
+    await stage.post(quiet);
+    await stage.post(alertState(2, { firing: 0, resolved: 1, group: "g2" }));
+    await stage.settle();
+    expect(stage.chat.answers()).toEqual([]);
+  });
+});
