@@ -3,6 +3,7 @@ import type { Choice, Command } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
+import { readHandOver } from "./hand-over.ts";
 import {
   type CommandWord,
   OPEN_QUOTE,
@@ -36,6 +37,8 @@ export function readText(text: string): Reading {
     const problem = `That command is longer than ${MAX_TEXT_BYTES / 1024} KiB, so I did nothing. Send a shorter one.`;
     return isCommand ? invalid(problem) : MESSAGE;
   }
+  const handOver = readHandOver(text);
+  if (handOver !== undefined) return toolCall("handoff", handOver);
   const [, slash, first = "", rest = ""] =
     /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text).replace(/^(remember):\s*/i, "$1 : ")) ?? [];
   const typed = slash === "/";
@@ -86,8 +89,6 @@ export function readText(text: string): Reading {
       return readIncident(rest, typed);
     case "handoff":
       return readHandoff(rest, typed);
-    case "what":
-      return readWhatHappened(rest);
     case "ask":
       return readRepeat(rest, typed);
     case "approve":
@@ -205,13 +206,6 @@ function readHandoff(rest: string, typed: boolean): Reading {
   if (rest === "") return toolCall("handoff", {});
   if (isPeriod(rest)) return toolCall("handoff", { period: rest });
   return typed ? invalid(notAPeriod(rest)) : MESSAGE;
-}
-
-/** "what happened last week?", with a period and nothing else: any other question is prose. */
-function readWhatHappened(rest: string): Reading {
-  const [, period = ""] =
-    /^happened\s+(?:in\s+|on\s+)?(?:the\s+)?([^?]+?)\s*\?*$/i.exec(rest) ?? [];
-  return isPeriod(period) ? toolCall("handoff", { period }) : MESSAGE;
 }
 
 const INCIDENT_ID = /^(inc-[a-z0-9-]+)(?=\s|$)/i;
