@@ -5,7 +5,7 @@ import type { Figure } from "./journal.ts";
 
 /**
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- own start …`: those of
- * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>` and `scale-of …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
+ * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>`, `scale-of …` and `alerts-load …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
  * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
  */
 const [what, ...names] = process.argv.slice(2);
@@ -16,6 +16,10 @@ if (what === "peer") {
   const { measureScale } = await import("./scale.ts");
   const [kind = "", part = "", path = ""] = names;
   process.stdout.write(JSON.stringify(await measureScale(kind, part, path)));
+} else if (what === "alerts-load") {
+  const { loadAlerts } = await import("./alerts.ts");
+  const [port, count] = names.map(Number);
+  process.stdout.write(JSON.stringify(await loadAlerts(port ?? 0, count ?? 0)));
 } else if (what === "chat") {
   const { printChat } = await import("./chat.ts");
   process.exitCode = await printChat(names);
@@ -52,6 +56,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { votesFigure } = await import("./votes.ts");
   const { scaleFigures } = await import("./scale.ts");
   const { longFigures } = await import("./long.ts");
+  const { alertsFigures } = await import("./alerts.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -63,6 +68,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     start: startFigures,
     long: longFigures,
     scale: scaleFigures,
+    alerts: alertsFigures,
   };
   const named = wanted.length === 0 ? Object.keys(parts) : wanted;
   for (const name of named) {

@@ -96,7 +96,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   "handoff/digest-handler.ts": ["core", "journal", "worker", "handoff"],
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
-  "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts"],
+  "alerts/keeper.ts": ["core", "journal"],
+  "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts", "alerts/keeper.ts"],
 };
 
 /** Whom the table says nothing of: they join the rooms and may import any. */

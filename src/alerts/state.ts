@@ -20,6 +20,8 @@ export class AlertsState {
   groups = new Groups();
   readonly threads = new Map<string, JournalKey>();
   readonly told = new Map<string, Told>();
+  /** Requests that were heard lately, the newest last, with when. */
+  readonly requests = new Map<string, number>();
 }
 
 export function foldAlerts(state: AlertsState, entries: readonly StoredEntry[]): void {
@@ -34,7 +36,7 @@ export function foldAlerts(state: AlertsState, entries: readonly StoredEntry[]):
 function apply(state: AlertsState, entry: StoredEntry): void {
   if (entry.kind === "newer") state.newer = entry;
   else if (entry.kind === "alert") {
-    state.groups.add(wordOf(entry));
+    state.groups.add(wordOf(entry, newIn(state, entry)));
     forget(state);
   } else if (entry.kind === "alert_thread") {
     const key = tryJournalKey(entry.thread);
@@ -47,7 +49,26 @@ function apply(state: AlertsState, entry: StoredEntry): void {
   }
 }
 
-function wordOf({ seq, at, source, alerts, rule, triage, mention, own, quiet }: Entry<"alert">) {
+/** The alerts of those requests that were not heard before. */
+function newIn({ requests: known }: AlertsState, { requests, alerts, at }: Entry<"alert">) {
+  if (requests === undefined) return alerts;
+  let from = 0;
+  const fresh = requests.flatMap(({ request, alerts: count }) => {
+    const its = alerts.slice(from, from + count);
+    from += count;
+    if (known.has(request)) return [];
+    known.set(request, at);
+    return its;
+  });
+  for (const [request, heardAt] of known) {
+    if (known.size <= MAX_REQUESTS && at - heardAt <= LATELY_MS) break;
+    known.delete(request);
+  }
+  return fresh;
+}
+
+function wordOf(entry: Entry<"alert">, alerts: Entry<"alert">["alerts"]) {
+  const { seq, at, source, rule, triage, mention, own, quiet } = entry;
   return { seq, at, source, alerts, rule, triage: triage === true, mention, own, quiet };
 }
 
@@ -72,6 +93,7 @@ const PACES_MS: readonly (readonly [told: number, ms: number])[] = [
   [0, 3_000],
 ];
 const LATELY_MS = 10 * 60_000;
+const MAX_REQUESTS = 10_000;
 /** Of what only repeats, and of what comes and goes. */
 const [REPEATS_MS, FLAPPING_MS] = [60_000, 5 * 60_000];
 

@@ -1,16 +1,15 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "pino";
 import * as z from "zod";
-import type { Draft } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
-import { postDurably } from "../journal/durable.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Alert, chunked, type Notification } from "./alert.ts";
 import { alertsKey } from "./handler.ts";
+import { createKeeper, type Piece } from "./keeper.ts";
 import type { Maintenance, Quiet } from "./maintenance.ts";
 import { type AlertRoute, routed } from "./routes.ts";
 import { alertFields } from "./shown.ts";
@@ -62,19 +61,21 @@ const UNKNOWN: HttpReply = {
 export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
   const { log, token, signed } = parts;
   let underway = 0;
+  const hasToken = createTokenCheck(token);
+  const intake = { ...parts, kept: createKeeper(parts), hasToken };
   const served = parts.sources.filter(({ name }) => token !== undefined || signed.has(name));
   return served.map((source) => ({
     method: "POST",
     path: `/alerts/${source.name}`,
     ...(!signed.has(source.name) && {
       maxBytes: MAX_BYTES,
-      refuse: (headers: HttpRequest["headers"]) => (hasToken(token, headers) ? undefined : UNKNOWN),
+      refuse: (headers: HttpRequest["headers"]) => (hasToken(headers) ? undefined : UNKNOWN),
     }),
     async handle(request) {
       if (underway >= MAX_AT_ONCE) return WAIT;
       underway += 1;
       try {
-        return await take(parts, source, request);
+        return await take(intake, source, request);
       } finally {
         underway -= 1;
       }
@@ -83,7 +84,13 @@ export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
   }));
 }
 
-async function take(parts: WebhookParts, source: SentBy, request: HttpRequest): Promise<HttpReply> {
+interface Intake extends Omit<WebhookParts, "journal" | "wake" | "token"> {
+  /** Keeps what a request says. @throws as `postDurably` */
+  kept(piece: Piece): Promise<void>;
+  hasToken(headers: HttpRequest["headers"]): boolean;
+}
+
+async function take(parts: Intake, source: SentBy, request: HttpRequest): Promise<HttpReply> {
   const { name } = source;
   try {
     if (!(await isAllowed(parts, name, request))) return UNKNOWN;
@@ -103,17 +110,20 @@ async function take(parts: WebhookParts, source: SentBy, request: HttpRequest): 
 
 /** @throws BotError while it cannot be known */
 async function isAllowed(
-  { token, signed }: WebhookParts,
+  { hasToken, signed }: Intake,
   source: string,
   request: HttpRequest,
 ): Promise<boolean> {
-  if (hasToken(token, request.headers)) return true;
+  if (hasToken(request.headers)) return true;
   return (await signed.get(source)?.(request)) === true;
 }
 
-function hasToken(token: string | undefined, headers: HttpRequest["headers"]): boolean {
-  const given = String(headers["authorization"] ?? "");
-  return token !== undefined && isSame(given, `Bearer ${token}`);
+/** Whether a request carries the token; it takes as long for any text. */
+function createTokenCheck(token: string | undefined) {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  const right = hash(`Bearer ${token ?? ""}`);
+  return (headers: HttpRequest["headers"]) =>
+    token !== undefined && timingSafeEqual(hash(String(headers["authorization"] ?? "")), right);
 }
 
 /** What it says, or why it says nothing. */
@@ -132,12 +142,12 @@ async function readRequest(source: SentBy, body: string): Promise<Notification |
 }
 
 async function keep(
-  parts: WebhookParts,
+  { kept, ...parts }: Intake,
   source: string,
   { id, alerts, left }: Notification,
   body: string,
 ): Promise<HttpReply> {
-  const { routes, maintenance, journal, wake, log, now = Date.now } = parts;
+  const { routes, maintenance, log, now = Date.now } = parts;
   const { routed: found, stray } = routed(routes, source, alerts);
   const name = id ?? `${hashOf(body)}:${Math.floor(now() / AGAIN_MS)}`;
   const said = found.flatMap(({ route, alerts: its }) =>
@@ -145,26 +155,23 @@ async function keep(
       chunked(some, MAX_ALERTS).map((chunk) => ({ route, quiet, chunk })),
     ),
   );
-  const byChannel = Object.entries(Object.groupBy(said, ({ route }) => route.channel));
   await Promise.all(
-    byChannel.map(async ([channel, its = []]) => {
-      const key = alertsKey(channel);
-      for (const { route, quiet, chunk } of its) {
-        const draft: Draft<"alert"> = {
-          // Sent again it may be parted otherwise, as a window began meanwhile.
-          id: `alert:${source}:${name}:${hashOf(quiet?.window, ...chunk.map(idOf))}`,
-          kind: "alert",
+    said.map(async ({ route, quiet, chunk }) => {
+      const { rule, triage, mention, channel } = route;
+      await kept({
+        key: alertsKey(channel),
+        // Sent again it may be parted otherwise, as a window began meanwhile.
+        request: hashOf(source, name, quiet?.window, ...chunk.map(idOf)),
+        alerts: chunk.map(alertFields),
+        terms: {
           source,
-          alerts: chunk.map(alertFields),
           ...(left !== undefined && { left }),
-          rule: { groupBy: [...route.rule.groupBy], windowMs: route.rule.windowMs },
-          ...(route.triage && { triage: true as const }),
-          ...(route.mention.length > 0 && { mention: [...route.mention] }),
+          rule: { groupBy: [...rule.groupBy], windowMs: rule.windowMs },
+          ...(triage && { triage: true as const }),
+          ...(mention.length > 0 && { mention: [...mention] }),
           ...(quiet !== undefined && { quiet }),
-        };
-        await postDurably(journal, key, draft);
-      }
-      wake(key);
+        },
+      });
     }),
   );
   if (stray.length > 0)
@@ -172,8 +179,10 @@ async function keep(
       { source, alerts: stray.length, first: stray[0]?.name },
       "no route takes these alerts",
     );
-  const kept = alerts.length - stray.length;
-  return { status: 202, json: { kept, unrouted: stray.length } };
+  return {
+    status: 202,
+    json: { kept: alerts.length - stray.length, unrouted: stray.length },
+  };
 }
 
 const idOf = ({ fingerprint, status }: Alert) => `${status} ${fingerprint}`;
@@ -181,7 +190,7 @@ const idOf = ({ fingerprint, status }: Alert) => `${status} ${fingerprint}`;
 function hashOf(...texts: readonly (string | undefined)[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text ?? "").update("\n");
-  return hash.digest("hex").slice(0, 32);
+  return hash.digest("base64url").slice(0, 22);
 }
 
 /** Those of each maintenance window, and those of none. */
@@ -194,10 +203,4 @@ function byWindow(
     quiet: some[0]?.quiet,
     some: some.map(({ alert }) => alert),
   }));
-}
-
-/** Takes as long for any text. */
-function isSame(given: string, right: string): boolean {
-  const hash = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(given), hash(right));
 }

@@ -415,6 +415,8 @@ export const posts = {
     own: z.string().optional(),
     /** The maintenance window in which it came, and that window's end: until then it opens no thread. */
     quiet: z.strictObject({ window: z.string(), until: count }).optional(),
+    /** The requests that said it, in the order of their alerts: each counts once, also where it stands in two entries. */
+    requests: z.array(z.strictObject({ request: z.string(), alerts: count })).optional(),
   }),
   /** In the thread of a group of alerts: how they stand, for what shows them. The newest by `last` counts. */
   alert_state: z.strictObject({

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { createHmac } from "node:crypto";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,6 +7,7 @@ import { isPagerDutys } from "../../src/alerts/signatures.ts";
 import { alertmanager } from "../../src/alerts/sources/alertmanager.ts";
 import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
 import { alertsPart } from "../../src/alerts/settings.ts";
+import { AlertsState, foldAlerts } from "../../src/alerts/state.ts";
 import { createAlertRoutes } from "../../src/alerts/webhooks.ts";
 import { BotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
@@ -31,6 +33,7 @@ async function stage(isAway = () => false) {
     routes: ROUTES,
     journal: {
       post: async (key, draft) => {
+        await setTimeout(2); // as a store's answer takes a moment
         if (isAway()) throw new BotError("STORE_UNAVAILABLE", "away");
         return journal.post(key, draft);
       },
@@ -137,4 +140,36 @@ test("while the store is away the sender is asked to come again", async () => {
   const reply = await send({ alerts: [alert("DiskFull")] }, bearer);
   expect(reply.status).toBe(503);
   expect(reply.headers.get("retry-after")).toBe("5");
+});
+
+test("what comes at once stands in few entries, in order; a request that is sent again counts once", async () => {
+  const { journal, send } = await stage();
+  const bodies = Array.from({ length: 60 }, (_, i) => ({
+    alerts: [alert("DiskFull", { instance: `i${i}` })],
+  }));
+  const replies = await Promise.all(bodies.map(async (body) => send(body, bearer)));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
+  await Promise.all(bodies.toReversed().map(async (body) => send(body, bearer)));
+  const entries = await journal.read("alerts:slack:T1:C2");
+  expect(entries.length).toBeLessThan(60);
+  const state = new AlertsState();
+  foldAlerts(state, entries);
+  const [group] = state.groups.open.values();
+  expect(group?.members.size).toBe(60);
+  expect([...(group?.members.values() ?? [])].map(({ told }) => told)).toEqual(
+    Array.from({ length: 60 }, () => 1),
+  );
+});
+
+test("a store that fails while many wait tells each of them to come again", async () => {
+  let isAway = false;
+  const { journal, send } = await stage(() => isAway);
+  isAway = true;
+  const bodies = Array.from({ length: 20 }, (_, i) => ({ alerts: [alert(`Disk${i}`)] }));
+  const replies = await Promise.all(bodies.map(async (body) => send(body, bearer)));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
+  isAway = false;
+  await Promise.all(bodies.map(async (body) => send(body, bearer)));
+  const entries = await journal.read("alerts:slack:T1:C2");
+  expect(entries.flatMap((entry) => (entry.kind === "alert" ? entry.alerts : []))).toHaveLength(20);
 });

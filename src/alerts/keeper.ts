@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import type { AlertFields, Draft } from "../core/entry.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { postDurably } from "../journal/durable.ts";
+import type { Journal } from "../journal/journal.ts";
+
+/** What a request says of alerts that get their threads alike. */
+export interface Piece {
+  readonly key: JournalKey;
+  /** The same for the same words of the same request, however often it is sent. */
+  readonly request: string;
+  readonly alerts: readonly AlertFields[];
+  /** What the entry says besides. */
+  readonly terms: Omit<Draft<"alert">, "id" | "kind" | "alerts" | "requests">;
+}
+
+interface Waiting {
+  readonly piece: Piece;
+  readonly terms: string;
+  done(): void;
+  failed(error: unknown): void;
+}
+
+/** Alerts in one entry. */
+const MAX_ALERTS = 250;
+
+/**
+ * Keeps pieces in their journals, those that wait for the same journal together: in a storm an entry for each would hold up the next.
+ * @throws what `postDurably` throws
+ */
+export function createKeeper({
+  journal,
+  wake,
+}: {
+  journal: Pick<Journal, "post" | "flush">;
+  wake(key: JournalKey): void;
+}): (piece: Piece) => Promise<void> {
+  const queues = new Map<JournalKey, Waiting[]>();
+
+  async function work(key: JournalKey, queue: Waiting[]): Promise<void> {
+    for (let some = together(queue); some.length > 0; some = together(queue)) {
+      try {
+        await postDurably(journal, key, draftOf(some.map(({ piece }) => piece)));
+        wake(key);
+        for (const { done } of some) done();
+      } catch (error) {
+        for (const { failed } of some) failed(error);
+      }
+    }
+    queues.delete(key);
+  }
+
+  return async (piece) => {
+    const { promise, resolve: done, reject: failed } = Promise.withResolvers<void>();
+    const waiting = { piece, terms: JSON.stringify(piece.terms), done, failed };
+    const queue = queues.get(piece.key);
+    if (queue === undefined) {
+      const begun = [waiting];
+      queues.set(piece.key, begun);
+      void work(piece.key, begun);
+    } else queue.push(waiting);
+    await promise;
+  };
+}
+
+/** Takes from a queue its first and what can stand in one entry with it. */
+function together(queue: Waiting[]): Waiting[] {
+  const [first] = queue;
+  if (first === undefined) return [];
+  let count = 0;
+  const some = queue.filter(({ terms, piece }, index) => {
+    const isOne =
+      terms === first.terms && (index === 0 || count + piece.alerts.length <= MAX_ALERTS);
+    if (isOne) count += piece.alerts.length;
+    return isOne;
+  });
+  const left = queue.filter((each) => !some.includes(each));
+  queue.splice(0, queue.length, ...left);
+  return some;
+}
+
+function draftOf(pieces: readonly Piece[]): Draft<"alert"> {
+  const [first] = pieces;
+  if (first === undefined) throw new RangeError("nothing to keep");
+  const requests = pieces.map(({ request, alerts }) => ({ request, alerts: alerts.length }));
+  const hash = createHash("sha256").update(requests.map((each) => each.request).join());
+  return {
+    ...first.terms,
+    id: `alert:${first.terms.source}:${hash.digest("base64url").slice(0, 22)}`,
+    kind: "alert",
+    alerts: pieces.flatMap(({ alerts }) => alerts),
+    requests,
+  };
+}
