@@ -26,6 +26,7 @@ import { createWorker } from "../../src/worker/worker.ts";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { ABOUT, bytesOf, INPUT, type Peer, QUESTION, type Script, type World } from "./peer.ts";
 import { encoderOf } from "../../test/fakes/encoder.ts";
+import { modelsFrom } from "../../test/fakes/models.ts";
 import { noWorld } from "../../test/fakes/tool-context.ts";
 
 const MODEL = "bench/script";
@@ -59,7 +60,11 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
       channel: async (of) => of,
       link: () => undefined,
     };
-    const parts: ThreadParts = { ...shared, model: async () => model, adapterOf: () => adapter };
+    const parts: ThreadParts = {
+      ...shared,
+      models: modelsFrom(async () => model),
+      adapterOf: () => adapter,
+    };
     const handler = createThreadHandler(parts, adapter);
     const worker = createWorker(parts, () => handler);
     await worker.work(key);
@@ -101,7 +106,7 @@ export async function openOurs(world: World, where: "memory" | "file"): Promise<
 function partsOf(
   journal: Journal,
   tools: readonly Tool[],
-): Omit<ThreadParts, "model" | "adapterOf"> {
+): Omit<ThreadParts, "models" | "adapterOf"> {
   const same = (text: string) => text;
   return {
     journal,

@@ -22,8 +22,6 @@ import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { loadModel } from "../models/load.ts";
-import type { Model } from "../models/model.ts";
 import { createNetwork, type Network } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec, createLaunch } from "../tools/process.ts";
@@ -54,6 +52,7 @@ import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
+import { openModels } from "./models.ts";
 import { createMirroring, routed, viewsOf } from "./mirrors.ts";
 import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
@@ -115,13 +114,13 @@ async function createWakeups(
   return createBullmqWakeups({ ...options, address });
 }
 
-function createModels(config: Config): (id: string) => Promise<Model> {
-  const loaded = new Map<string, Promise<Model>>();
-  return (id) => {
-    const model = loaded.get(id) ?? loadModel(id, config.model);
-    loaded.set(id, model);
-    return model;
-  };
+/** The models, and the operations channel, which hears of them. */
+function openOps(
+  { ops: channel, model }: Config,
+  { log, journal, wake }: Pick<Lending, "log" | "journal" | "wake">,
+) {
+  const ops = createOps({ journal, channel, wake });
+  return [ops, openModels(model, { log, ops })] as const;
 }
 
 function logWarnings(log: Logger, { problems, warnings, live }: Toolset): void {
@@ -315,13 +314,13 @@ export async function assemble(
   const wake = (key: JournalKey, lane?: Lane) => wakeups.wake(key, 0, lane);
   /** By the first part of the keys of their journals. */
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
-  const ops = createOps({ journal, channel: config.ops, wake });
+  const [ops, models] = openOps(config, { log, journal, wake });
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
   const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
   const lent = lend({ ...held, log }, () => tools);
   const toolset = await loadTools(config, log, journal, lent);
   const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
-  const toolbox = createToolbox(config, toolset, { ...held, ...digests, log, encoder });
+  const toolbox = createToolbox(config, toolset, { ...held, ...digests, models, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
@@ -342,7 +341,7 @@ export async function assemble(
     ops,
     run,
     encoder,
-    model: createModels(config),
+    models,
     log,
     leaseMs: LEASE_MS,
     showAfterMs: SHOW_AFTER_MS,
@@ -361,7 +360,7 @@ export async function assemble(
     await worker.stop(config.drainMs);
     // Until now they could still show what was owed; what they took meanwhile is in the journal.
     await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
-    for (const each of started) await each.stop();
+    for (const each of [...started, models]) await each.stop();
     ending.abort();
     await journal.close();
   }

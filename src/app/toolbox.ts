@@ -6,6 +6,7 @@ import { readTyped } from "../commands/typed.ts";
 import type { Config } from "../config/config.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Stoppable } from "../journal/journal.ts";
+import type { Models } from "../models/chain.ts";
 import { modelProblem } from "../models/load.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { RunParts } from "../thread/surroundings.ts";
@@ -25,6 +26,7 @@ interface ToolboxParts {
   log: Logger;
   encoder: Encoder;
   freezes: Freezes;
+  models: Pick<Models, "standing">;
   /** `status` says what there is to know of them. */
   adapters: ReadonlyMap<string, Pick<Adapter, "about">>;
   /** What else it says, a line each. */
@@ -35,7 +37,7 @@ interface ToolboxParts {
 export function createToolbox(
   config: Config,
   first: Toolset,
-  { log, encoder, freezes, adapters, coming = () => [] }: ToolboxParts,
+  { log, encoder, freezes, models, adapters, coming = () => [] }: ToolboxParts,
 ) {
   let toolset = first;
   let terms = runTerms(config, first);
@@ -63,7 +65,8 @@ export function createToolbox(
   const status = () => {
     const chats = [...adapters.values()].flatMap((each) => each.about?.() ?? []);
     const connections = [...chats, ...coming()];
-    return { tools, terms, host: config.host, connections };
+    const { standing } = models;
+    return { tools, terms, host: config.host, standing, connections };
   };
   const frozen = () =>
     freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`);

@@ -10,6 +10,8 @@ export interface StatusParts {
   terms: RunTerms | undefined;
   /** The machine that this process runs on. */
   host?: string;
+  /** Which model answers where this one is meant, and why not this one. Default: it does. */
+  standing?(model: string): string;
   /** What there is to know of its connections to chat platforms, a line each. */
   connections?: readonly string[];
 }
@@ -17,10 +19,11 @@ export interface StatusParts {
 /** What answers, what it can do and where, a line each. `chosen`: the model that people chose for a thread. */
 export function aboutLines(parts: StatusParts, chosen?: string): string[] {
   const { tools, terms, host, connections = [] } = parts;
+  const { standing = (id) => id } = parts;
   const model =
     terms === undefined
       ? "none, so I only understand commands. Admins: set MODEL and its key"
-      : (chosen ?? terms.model);
+      : standing(chosen ?? terms.model);
   return [
     `Model: ${model}`,
     `Tools: ${toolCounts(tools)}`,

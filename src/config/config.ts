@@ -186,7 +186,20 @@ function checkParts(
   if (provider !== undefined && missing !== undefined && !isSet(env[missing])) {
     mistakes.push(`${missing}: missing; with MODEL=${provider.name}/<name> it is needed`);
   }
+  mistakes.push(...checkFallbacks(values, file));
   return mistakes;
+}
+
+/** One that could not be asked would be noticed only when it is needed. */
+function checkFallbacks(values: SettingValues, file: ConfigFile | undefined): string[] {
+  const { id = standardModelId(values), terms } = settingsOf(modelPart, values);
+  return terms.fallbacks.flatMap(({ model }, i) => {
+    const { provider } = tryModelId(model) ?? {};
+    const missing = provider?.missing(settingsOf(provider, values));
+    const at = `${file?.at(["model", "fallbacks", i]) ?? ""}: model.fallbacks: ${model}`;
+    if (missing !== undefined) return [`${at} needs ${missing}, which isn't set`];
+    return id === undefined ? [`${at} stands behind MODEL, which isn't set`] : [];
+  });
 }
 
 function policyNames(

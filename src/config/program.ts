@@ -20,21 +20,29 @@ const STANDARD_MODELS = PROVIDERS.filter(({ suffices }) => suffices !== undefine
   .map(({ example }) => `\`${example}\``)
   .join(" or ");
 
+const effort = z.enum(["low", "medium", "high"]);
+const windowTokens = z.int().min(4_096).max(100_000_000);
+const modelId = z
+  .string()
+  .trim()
+  .refine((id) => tryModelId(id) !== undefined, `expected ${MODEL_FORMS}`);
+
+const fallback = z.strictObject({
+  model: modelId,
+  contextWindow: windowTokens.optional(),
+  effort: effort.optional(),
+});
+
 const modelTerms = z
   .strictObject({
-    effort: z.enum(["low", "medium", "high"]).optional().meta({
+    effort: effort.optional().meta({
       description: "`low`, `medium` or `high`: how much the model thinks, where it can be told.",
       unset: "the model's",
     }),
-    contextWindow: z
-      .int()
-      .min(4_096)
-      .max(100_000_000)
-      .optional()
-      .meta({
-        description: `Tokens that a request and its response may use together, from 4096. Not set: ${windows.join(", ")}.`,
-        unset: "the provider's",
-      }),
+    contextWindow: windowTokens.optional().meta({
+      description: `Tokens that a request and its response may use together, from 4096. Not set: ${windows.join(", ")}.`,
+      unset: "the provider's",
+    }),
     maxOutputTokens: z
       .int()
       .min(256)
@@ -46,6 +54,17 @@ const modelTerms = z
       .default(true)
       .describe(
         "Whether checks of skills look before the model is first asked, for at most 5 s: what they found is in its first request.",
+      ),
+    fallbacks: z
+      .array(
+        z.union([modelId.transform((model): z.infer<typeof fallback> => ({ model })), fallback], {
+          error: `expected ${MODEL_FORMS}, alone or as { model: …, contextWindow: …, effort: … }`,
+        }),
+      )
+      .max(10)
+      .default([])
+      .describe(
+        "Models that answer while `MODEL` does not, in this order: `openai/<name>`, or `{ model: openai/<name>, contextWindow: 200000, effort: low }`. What a conversation holds then goes to that provider. [How it switches](model.md#other-models).",
       ),
   })
   .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {

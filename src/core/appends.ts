@@ -152,6 +152,8 @@ export const appends = {
     ms: count,
     /** `instructs` is as in the run's turn before; in its first one, the run's principals. */
     again: z.literal(true).optional(),
+    /** Where `model` is another than the run's: the code of the error that kept that from answering. */
+    instead: z.string().optional(),
   }),
   /** A word of the program's own to the model, such as why its answer did not pass. */
   gate: z.strictObject({

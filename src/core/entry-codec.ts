@@ -74,7 +74,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   alert_told: { code: "o", version: 1 },
   run_started: { code: "R", version: 7 },
   above: { code: "A", version: 3 },
-  assistant: { code: "a", version: 5, said: TURN },
+  assistant: { code: "a", version: 6, said: TURN },
   gate: { code: "G", version: 2 },
   action_proposed: { code: "P", version: 7 },
   vote: { code: "V", version: 3 },

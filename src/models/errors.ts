@@ -195,6 +195,46 @@ const SENTENCES: Readonly<Record<Code, readonly [what: string, toDo: string]>> =
   MODEL_CUT: ["the response ended before it was complete", "I used nothing of it. Ask again."],
 };
 
+/** What a failure says, without the provider's own words: `the provider refused the key`. */
+export function reasonOf(code: Code): string {
+  return SENTENCES[code][0];
+}
+
+/** What follows from a failure: for its request, and for those that come after it. */
+interface Consequence {
+  /** Another configured model is asked instead. */
+  switches: boolean;
+  /** So many in a row, each after its retries, and the model is left alone until it answers a probe. 0: it says nothing of the model. */
+  downAfter: 0 | 1 | 2;
+}
+
+const AT_ONCE: Consequence = { switches: true, downAfter: 1 };
+const MAY_PASS: Consequence = { switches: true, downAfter: 2 };
+const OURS: Consequence = { switches: false, downAfter: 0 };
+
+/**
+ * Which failures another model makes up for; docs/model.md gives the reasons. What is no failure of a model's (a Stop, a
+ * budget, the run's time) is not here: it never does.
+ */
+export const CONSEQUENCES: Readonly<Record<Code, Consequence>> = {
+  // Nothing but a person changes these.
+  MODEL_AUTH: AT_ONCE,
+  MODEL_UNKNOWN: AT_ONCE,
+  MODEL_SPEND_CAP: AT_ONCE,
+  // The provider has said to stay away.
+  MODEL_RATE_LIMITED: AT_ONCE,
+  // One may be chance.
+  MODEL_OVERLOADED: MAY_PASS,
+  MODEL_UNREACHABLE: MAY_PASS,
+  MODEL_CUT: MAY_PASS,
+  // It is about what was sent: the model is well, and who is asked next would get the same.
+  MODEL_CONTEXT_TOO_LONG: OURS,
+  MODEL_REQUEST_INVALID: OURS,
+  MODEL_CONTENT_UNSUPPORTED: OURS,
+  // Nobody looks for a model that withholds less.
+  MODEL_FILTERED: OURS,
+};
+
 function modelError(
   code: Code,
   said: string,

@@ -3,6 +3,7 @@ import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import type { Model } from "./model.ts";
 import type { ModelOptions, Provider } from "./provider.ts";
+import type { RetryingOptions } from "./retrying.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { openAiCompatible } from "./providers/openai-compatible.ts";
 import { openai } from "./providers/openai.ts";
@@ -74,7 +75,11 @@ export function loadEmbedder(id: string, settings: ModelSettings): Embedder {
  * The model of this id, `<provider>/<name>`, with its retries. Reaches for no network yet.
  * @throws BotError CONFIG_INVALID when the id has another form, or what its provider needs is not set
  */
-export async function loadModel(id: string, settings: ModelSettings): Promise<Model> {
+export async function loadModel(
+  id: string,
+  settings: ModelSettings,
+  retries: RetryingOptions = {},
+): Promise<Model> {
   const problem = modelProblem(id, settings);
   const found = tryModelId(id);
   if (found === undefined || problem !== undefined)
@@ -82,5 +87,6 @@ export async function loadModel(id: string, settings: ModelSettings): Promise<Mo
   const { provider, name } = found;
   const { createRetryingModel } = await import("./retrying.ts");
   const options = { name, effort: settings.effort, contextWindow: contextWindowOf(id, settings) };
-  return createRetryingModel(provider.create(options, settingsOf(provider, settings.values)));
+  const model = provider.create(options, settingsOf(provider, settings.values));
+  return createRetryingModel(model, retries);
 }

@@ -1,4 +1,5 @@
 import { estimateTokens } from "../core/block.ts";
+import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
@@ -368,6 +369,7 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
   if (run === undefined || !isTalking(run)) return;
   instructBy(run, run.modelRun, entry);
   applyAssistant(run.modelRun, entry, thread.counts.uses);
+  tellSwitch(thread, run.modelRun, entry);
   const { first, side } = talkingRuns(thread);
   const other = run === first ? side : first;
   for (const use of run.modelRun.turn) {
@@ -375,6 +377,16 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
     other?.modelRun.untoldCalls.add(numberOfCall(use.call));
   }
   thread.counts.uses += run.modelRun.turn.length;
+}
+
+/** Once per run; not of a turn that may say nothing, since nobody may have asked the bot. */
+function tellSwitch(thread: Thread, modelRun: ModelRun, entry: Entry<"assistant">): void {
+  const { id, model: to, instead: code } = entry;
+  const { terms, turn, isSwitchTold } = modelRun;
+  const maySayNothing = terms.unsure === true && turn.some(({ tool }) => tool === STAY_SILENT);
+  if (to === undefined || code === undefined || isSwitchTold || maySayNothing) return;
+  modelRun.isSwitchTold = true;
+  thread.untold.set(id, { id, about: { kind: "switched", from: terms.model, to, code } });
 }
 
 /** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */

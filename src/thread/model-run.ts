@@ -49,6 +49,8 @@ export class ModelRun {
   /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
   workMs = 0;
   last: Entry<"assistant"> | undefined;
+  /** The thread was told that another model answers in it. */
+  isSwitchTold = false;
   /** Accounts whose lines its last request told as instructions, at first who asked; undefined: everybody's. */
   instructs: readonly string[] | undefined;
   turn: readonly ToolUse[] = [];

@@ -252,6 +252,10 @@ export function factText(about: UntoldFact): string {
     case "unread":
       // Who reads the answer has to know what it was not made from.
       return `I couldn't read ${listOr(about.files.map(({ name, why }) => `${name} (${why})`))}.`;
+    case "switched": {
+      const why = WHY_SWITCHED[about.code] ?? "it did not answer";
+      return `${about.from} isn't answering (${why}), so ${about.to} goes on here.`;
+    }
     case "moved":
       return `This thread isn't shown here any more. It goes on in ${about.where}.`;
     case "still_asking":
@@ -262,6 +266,17 @@ export function factText(about: UntoldFact): string {
     }
   }
 }
+
+/** By the code of the error. */
+const WHY_SWITCHED: Readonly<Record<string, string>> = {
+  MODEL_AUTH: "its provider refused the key",
+  MODEL_UNKNOWN: "its provider has no such model",
+  MODEL_RATE_LIMITED: "its rate limit is used up",
+  MODEL_SPEND_CAP: "its quota is used up",
+  MODEL_OVERLOADED: "its provider is overloaded",
+  MODEL_UNREACHABLE: "I can't reach its provider",
+  MODEL_CUT: "its answers break off",
+};
 
 /** The same for people who are not in the thread. */
 export function alarmText(

@@ -154,6 +154,8 @@ export type UntoldFact =
   | { kind: "held"; actions: string[] }
   | { kind: "pasted"; file: string; bytes: number }
   | { kind: "unread"; files: readonly UnreadFile[] }
+  /** Another model answers in a run than the one it began with; `code`: what kept that from it. */
+  | { kind: "switched"; from: string; to: string; code: string }
   /** The thread is shown here no more. */
   | { kind: "moved"; where: string }
   /** A message is no answer to the question that waits for its author. */

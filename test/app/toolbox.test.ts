@@ -40,6 +40,7 @@ async function opened(yaml = "") {
     log,
     encoder: createEncoder([]),
     freezes: noFreezes,
+    models: { standing: (id) => id },
     adapters: new Map(),
   });
   return { write, toolbox, said, names: () => toolbox.tools.map(({ name }) => name) };

@@ -25,6 +25,7 @@ import { seededRandom } from "./random.ts";
 import { chaosPolicy, input, witnessTools } from "./tools.ts";
 import { openWitness, type Witness } from "./witness.ts";
 import { encoderOf } from "../fakes/encoder.ts";
+import { modelsFrom } from "../fakes/models.ts";
 import { noWorld } from "../fakes/tool-context.ts";
 
 /** One worker process, as `crew.ts` starts it: the product's own store, wake-ups, worker and dispatcher. */
@@ -169,7 +170,7 @@ async function main(setup: Setup): Promise<void> {
     personOf: (account) => account,
     showAfterMs: 5,
     timezone: undefined,
-    model: async () => model,
+    models: modelsFrom(async () => model),
     log,
     leaseMs: setup.leaseMs,
     wakeAt: (key, at) => wakeups.wake(key, at),

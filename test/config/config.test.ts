@@ -84,6 +84,8 @@ describe("without any configuration", () => {
         isStandard: false,
         values,
         maxOutputTokens: 8_192,
+        firstLook: true,
+        fallbacks: [],
       },
       budgets: {
         stepsPerRun: 30,

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { settingsFor } from "../../src/app/models.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { messageOf } from "../../src/core/errors.ts";
 import { settingsOf } from "../../src/core/settings.ts";
@@ -150,5 +151,44 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
     ]) {
       expect(await mistakes(yaml), yaml).toHaveLength(1);
     }
+  });
+
+  it("can have others behind it, each as a name or with a window and effort of its own", async () => {
+    const yaml = `model:
+  contextWindow: 9000
+  fallbacks: ["openai/a", { model: openai-compatible/b, contextWindow: 32000, effort: low }]
+`;
+    const env = { MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY, OPENAI_API_KEY: KEY };
+    const all = { ...env, OPENAI_BASE_URL: "http://localhost:1/v1" };
+    const { model } = await load(yaml, all);
+    expect(model.fallbacks).toEqual([
+      { model: "openai/a" },
+      { model: "openai-compatible/b", contextWindow: 32_000, effort: "low" },
+    ]);
+    expect(settingsFor("anthropic/x", model).contextWindow).toBe(9_000);
+    expect(settingsFor("openai/a", model).contextWindow).toBeUndefined();
+    expect(settingsFor("openai-compatible/b", model).contextWindow).toBe(32_000);
+
+    const found = await mistakes(yaml, { MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY });
+    expect(found).toEqual([
+      expect.stringMatching(
+        /^watchkeeper\.yaml:3:15: .*openai\/a needs OPENAI_API_KEY, which isn't/,
+      ),
+      expect.stringMatching(/:3:27: .*openai-compatible\/b needs OPENAI_BASE_URL, which isn't set/),
+    ]);
+  });
+
+  it("that stands behind must have a known form, and something in front of it", async () => {
+    for (const wrong of ["opnai/a", "{ model: gpt }", "7"]) {
+      const [found, ...others] = await mistakes(`model: { fallbacks: [${wrong}] }`);
+      expect(found).toMatch(
+        /^watchkeeper\.yaml:1:2\d: .*expected anthropic\/<name>, openai\/<name>/,
+      );
+      expect(others).toEqual([]);
+    }
+    const alone = await mistakes("model: { fallbacks: [openai-compatible/a] }", {
+      OPENAI_BASE_URL: "http://localhost:1/v1",
+    });
+    expect(alone).toEqual([expect.stringContaining("stands behind MODEL, which isn't set")]);
   });
 });

@@ -20,6 +20,7 @@ import { createChecking } from "../../src/app/checks-parts.ts";
 import { checksSchema } from "../../src/checks/schema.ts";
 import type { Checking } from "../../src/thread/checking.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
+import type { Models } from "../../src/models/chain.ts";
 import type { Model } from "../../src/models/model.ts";
 import { describeInput, toolSpec } from "../../src/tools/input-schema.ts";
 import { createDispatcher } from "../../src/tools/dispatch.ts";
@@ -31,6 +32,7 @@ import { createOps } from "../../src/team/ops.ts";
 import { createFreezes } from "../../src/team/freezes.ts";
 import { type Chat, createChat } from "./chat.ts";
 import { encoderOf } from "./encoder.ts";
+import { modelsFrom } from "./models.ts";
 import { noWorld } from "./tool-context.ts";
 
 export const KEY: JournalKey = "test:thread";
@@ -81,6 +83,8 @@ export interface StageOptions {
   isLocal?: boolean;
   /** What answers plain language; without it nothing does. */
   model?: Model;
+  /** Which model is really asked. Default: that one, whatever became of it before. */
+  models?: Models;
   talk?: Partial<RunTerms>;
   people?: KnownPerson[];
   /** The operations channel. */
@@ -185,10 +189,12 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       terms: talk,
     },
     encoder,
-    model: async (id) => {
-      if (model?.id === id) return model;
-      throw new Error(`there is no model ${id} on this stage`);
-    },
+    models:
+      options.models ??
+      modelsFrom(async (id) => {
+        if (model?.id === id) return model;
+        throw new Error(`there is no model ${id} on this stage`);
+      }),
     log: pino({ level: "silent" }),
     leaseMs: options.leaseMs ?? 2_000,
     ...(options.lookUpMs !== undefined && { lookUpMs: options.lookUpMs }),

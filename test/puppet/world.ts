@@ -54,6 +54,7 @@ import {
   worldTools,
 } from "./witness.ts";
 import { encoderOf } from "../fakes/encoder.ts";
+import { modelsFrom } from "../fakes/models.ts";
 
 /** A part of the defence that a broken world lacks. */
 export type Fault =
@@ -330,7 +331,7 @@ async function joinParts(parts: Joined) {
       terms: talk,
     },
     encoder,
-    model: async () => puppet,
+    models: modelsFrom(async () => puppet),
     log,
     leaseMs: 6_000,
     showAfterMs: 500,

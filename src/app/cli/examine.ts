@@ -9,7 +9,9 @@ import { settingsOf } from "../../core/settings.ts";
 import { transportOf } from "../../core/journal-key.ts";
 import { counted } from "../../core/text.ts";
 import { chosenStore } from "../../journal/stores.ts";
-import { loadModel } from "../../models/load.ts";
+import { PROBE } from "../../models/health.ts";
+import { loadModel, type ModelSettings } from "../../models/load.ts";
+import { chainOf, settingsFor } from "../models.ts";
 import { loadDigests, nextLines } from "../digests.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
 import { keptTenant } from "../tenants.ts";
@@ -39,8 +41,6 @@ export interface CheckedPart {
 const MODEL_MS = 30_000;
 /** A server of tools may be a program that is downloaded first. */
 const PROOF_MS = 30_000;
-/** Enough for a word, also of a model that thinks first. */
-const MODEL_TOKENS = 1_024;
 
 /**
  * Looks at everything a start depends on, and goes on after what is broken.
@@ -73,7 +73,7 @@ async function* examineAll(
       };
   const kept = new Map<string, string>();
   yield* examineStore(config, platforms, kept);
-  yield await examineModel(config.model);
+  yield* examineModels(config.model);
   const vault = { ...secrets, once: async () => false };
   yield* examinePlatforms(platforms, kept, vault);
   yield* examineChannels(config, platforms, vault);
@@ -182,33 +182,37 @@ export const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
   },
 };
 
-/** Asks it for a word: the key, the name and the way there are right if it comes. */
-async function examineModel(settings: Config["model"]): Promise<CheckedPart> {
-  const subject = "model";
-  if (settings.id === undefined) {
+/** The model and those behind it; the first that answers is used now. */
+async function* examineModels(config: Config["model"]): AsyncIterable<CheckedPart> {
+  if (config.id === undefined) {
     const text =
       "none configured: direct commands only. Set ANTHROPIC_API_KEY, or MODEL and its key";
-    return { state: "absent", subject, text };
+    yield { state: "absent", subject: "model", text };
   }
+  const chain = chainOf(config);
+  const looked = await Promise.all(chain.map((id) => examineModel(id, settingsFor(id, config))));
+  const used = looked.findIndex(({ state }) => state === "ok");
+  for (const [at, { state, text }] of looked.entries()) {
+    const chosen = at === 0 && state === "ok" && config.isStandard ? "; MODEL chooses another" : "";
+    const now = at === used && at > 0 ? `; it is used now, because ${chain[0]} doesn't answer` : "";
+    yield { state, subject: at === 0 ? "model" : "fallback", text: `${text}${chosen}${now}` };
+  }
+}
+
+/** Asks it for a word. */
+async function examineModel(
+  id: string,
+  settings: ModelSettings,
+): Promise<Pick<CheckedPart, "state" | "text">> {
   const began = performance.now();
   try {
-    const model = await loadModel(settings.id, settings);
-    const { usage } = await model.generate(
-      {
-        system: "You are being tested.",
-        tools: [],
-        turns: [{ role: "user", content: [{ kind: "text", text: "Say: ok" }] }],
-        toolChoice: "auto",
-        maxOutputTokens: MODEL_TOKENS,
-      },
-      { signal: AbortSignal.timeout(MODEL_MS) },
-    );
+    const model = await loadModel(id, settings);
+    const { usage } = await model.generate(PROBE, { signal: AbortSignal.timeout(MODEL_MS) });
     const ms = Math.round(performance.now() - began);
-    const chosen = settings.isStandard ? "; MODEL chooses another" : "";
-    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)${chosen}`;
-    return { state: "ok", subject, text };
+    const text = `${model.id} answers in ${ms} ms (${totalTokens(usage)} tokens used)`;
+    return { state: "ok", text };
   } catch (error) {
-    return { state: "broken", subject, text: messageOf(error) };
+    return { state: "broken", text: messageOf(error) };
   }
 }
 

@@ -12,7 +12,8 @@ import type { AssistantBlock } from "../../core/block.ts";
 import type { FileRef } from "../../core/entry.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { within } from "../../core/time-limit.ts";
-import type { FileBlock, Model, ModelRequest, Turn } from "../../models/model.ts";
+import type { Answered, Asked } from "../../models/chain.ts";
+import type { FileBlock, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { sharesOf } from "../../thread/routing.ts";
 import { isReader } from "../../thread/state.ts";
@@ -65,7 +66,6 @@ async function learnTurn(
   const terms = termsIn(parts.run, modelRun);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
-  const model = await parts.model(modelRun.terms.model);
   progress(ctx, name, { kind: "thinking", run: name, step });
   const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);
@@ -73,14 +73,23 @@ async function learnTurn(
   const asked = requestOf(transcript, { run: name, modelRun }, terms, { ...telling, ...shares });
   const began = performance.now();
   const requestTokens = tokensOf(ctx, modelRun, asked);
-  const { steps } = modelRun;
+  const {
+    steps,
+    terms: { model: own },
+    last,
+  } = modelRun;
+  const wanted = { own, newest: last?.model ?? own, requestTokens };
   const askers = telling.instructs ?? [];
   const spend = { run: name, steps, requestTokens, askers, signal };
+  let model = own;
+  let instead: string | undefined;
   const response = await withinBudget(ctx, terms, spend, async () => {
     const turns = await withFiles(ctx, asked);
-    return withinMinutes(modelRun, signal, (limited) =>
-      generate(ctx, model, { ...asked.request, turns }, { signal: limited, run: name, written }),
+    const answered = await withinMinutes(modelRun, signal, (limited) =>
+      generate(ctx, { ...asked.request, turns }, wanted, { signal: limited, run: name, written }),
     );
+    ({ model, instead } = answered);
+    return answered;
   });
   const ids = { before: transcript.ids, own: new Set<string>() };
   const { content: blocks, stop } = limitTurn(response, parts.encoder);
@@ -96,10 +105,11 @@ async function learnTurn(
     content,
     stop,
     usage: response.usage,
-    ...(model.id !== modelRun.terms.model && { model: model.id }),
+    ...(model !== own && { model }),
     // Nobody rests anything on it: half of it tells two requests apart.
     request: asked.hash.slice(0, 32),
     ms: Math.round(performance.now() - began),
+    ...(instead !== undefined && { instead }),
   };
   return { kind: "turn", turn };
 }
@@ -170,11 +180,11 @@ async function load(
 
 async function generate(
   ctx: ThreadContext,
-  model: Model,
   request: ModelRequest,
+  wanted: Asked,
   { signal, run, written }: { signal: AbortSignal; run: string; written: { text: string } },
-): Promise<Generated> {
-  const { encoder } = ctx.parts;
+): Promise<Generated & Answered> {
+  const { encoder, models } = ctx.parts;
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
@@ -182,7 +192,7 @@ async function generate(
     // From its end: what takes long is not shown with every word.
     shownAt = performance.now();
   };
-  const asked = model.generate(request, {
+  const answered = await models.generate(request, wanted, {
     signal,
     onDelta(delta) {
       const text = delta === undefined ? "" : written.text + delta;
@@ -192,7 +202,7 @@ async function generate(
       if (delta === undefined || isDue) show();
     },
   });
-  return { response: await asked, cuts };
+  return { ...answered, cuts };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Reservation } from "../../journal/journal.ts";
 import type { Ledger } from "../../incidents/incident.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { RecallPolicy } from "../../memory/policy.ts";
-import type { Model } from "../../models/model.ts";
+import type { Models } from "../../models/chain.ts";
 import type { Freezes } from "../../team/freezes.ts";
 import type { Ops } from "../../team/ops.ts";
 import type { Encoder } from "../../security/encoder.ts";
@@ -38,8 +38,7 @@ export interface ThreadParts extends WorkerParts {
   ops?: Ops;
   run: RunParts;
   encoder: Encoder;
-  /** A model by its id, made once. @throws BotError CONFIG_INVALID when there is no such model or no key for it */
-  model(id: string): Promise<Model>;
+  models: Models;
   adapterOf(transport: string): Adapter | undefined;
   /** The zone that times without one are meant in; undefined: the asker's own, else UTC. */
   timezone: string | undefined;
