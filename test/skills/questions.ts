@@ -151,6 +151,7 @@ export const QUESTIONS: Readonly<Record<string, readonly string[]>> = {
     "is the firewall blocking port 8443?",
     "no route to host",
   ],
+  "service-down": ["the service checkout is not responding", "billing stopped answering at 14:05"],
   "failed-pipeline": [
     "why is the build red?",
     "the deploy pipeline failed again",
@@ -255,4 +256,5 @@ export const ALERTS: Readonly<Record<string, readonly string[]>> = {
   "container-exits": ["ContainerKilled", "ContainerAbsent"],
   "dns-failures": ["CoreDNSDown", "CoreDNSErrorsHigh"],
   "port-unreachable": ["BlackboxProbeFailed"],
+  "service-down": ["ShopDown", "CheckoutServiceUnreachable", "ApiNotResponding"],
 };
