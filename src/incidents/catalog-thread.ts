@@ -41,6 +41,7 @@ export function startCatalog(stopped: AbortSignal): AnyCatalog {
     count: ask("count"),
     search: ask("search"),
     stats: ask("stats"),
+    numbers: ask("numbers"),
     near: ask("near"),
     pastMark: ask("pastMark"),
     pastStale: ask("pastStale"),

@@ -2,6 +2,8 @@ import type { Filter, Viewer } from "./incident.ts";
 import type { FoundPast, PastRow } from "./past-threads.ts";
 import type { Period } from "./period.ts";
 import { type Counted, countIncidents } from "./stats.ts";
+import type { Numbers, NumbersAsked } from "./numbered.ts";
+import { numbersOf } from "./numbers.ts";
 import type { ReadHead } from "./read-head.ts";
 import { type CatalogRow, openTables } from "./tables.ts";
 
@@ -20,6 +22,8 @@ export interface Catalog {
   /** The best match first, some hundreds at the most, and how many there are. */
   search(text: string, filter: Filter, viewer: Viewer): { count: number; found: ReadHead[] };
   stats(period: Period, viewer: Viewer, listed: number): Counted<ReadHead>;
+  /** The other numbers of a period. */
+  numbers(period: Period, viewer: Viewer, asked: NumbersAsked): Numbers<ReadHead>;
   /** Those that are written alike, and the newest. */
   near(id: string, viewer: Viewer): { near: string[]; newest: string[] };
   /** Up to where a transport's threads are in it, as lists are ordered; undefined: there are none. */
@@ -72,6 +76,15 @@ export function openCatalog(): Catalog {
       const counted = countIncidents(db, visible(viewer), period, listed);
       const { newest, longest } = counted;
       return { ...counted, newest: headsOf(newest), longest: headsOf(longest) };
+    },
+    numbers(period, viewer, asked) {
+      const { db, visible, headsOf } = tables();
+      const { counts, which, ...rest } = numbersOf(db, visible(viewer), period, asked);
+      return {
+        ...rest,
+        counts: counts.map((number) => ({ ...number, newest: headsOf(number.newest) })),
+        which: which && { ...which, found: headsOf(which.found) },
+      };
     },
     near: (id, viewer) => tables().near(id, viewer),
     pastMark: (transport) => opened?.past.mark(transport),

@@ -1,5 +1,6 @@
 import type { Actor, Content, Severity } from "../core/entry.ts";
 import type { IncidentStatus } from "../core/incident-status.ts";
+import type { Numbers, NumbersAsked } from "./numbered.ts";
 import type { Period } from "./period.ts";
 
 export type Change = Content<"incident">["change"];
@@ -246,4 +247,12 @@ export interface Ledger {
   ): Promise<{ count: number; found: Incident[] }>;
   /** Counts all, and names the newest `listed` of them. */
   stats(period: Period, viewer: Viewer, listed: number): Promise<Stats>;
+  /** The other numbers of a period, each with the ids of its newest incidents; `which`: all those of one of them. */
+  numbers(
+    period: Period,
+    viewer: Viewer,
+    asked: NumbersAsked,
+  ): Promise<
+    Omit<Numbers<string>, "which"> & { which: { count: number; found: Incident[] } | undefined }
+  >;
 }

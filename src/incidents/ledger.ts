@@ -4,6 +4,7 @@ import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { NumbersAsked } from "./numbered.ts";
 import type { Period } from "./period.ts";
 import { inQuotes, oneLine } from "../core/text.ts";
 import type { AnyCatalog } from "./catalog.ts";
@@ -192,6 +193,16 @@ function createReads(records: ReturnType<typeof createRecords>) {
     async search(text: string, viewer: Viewer, filter: Filter = {}) {
       const all = await records.ask((catalog) => catalog.search(text, filter, viewer));
       return { count: all.count, found: await visible(all.found, viewer) };
+    },
+    async numbers(period: Period, viewer: Viewer, asked: NumbersAsked) {
+      const { counts, which, spreads } = await records.ask((catalog) =>
+        catalog.numbers(period, viewer, asked),
+      );
+      return {
+        spreads,
+        counts: counts.map((number) => ({ ...number, newest: number.newest.map(({ id }) => id) })),
+        which: which && { count: which.count, found: await visible(which.found, viewer) },
+      };
     },
     async stats(period: Period, viewer: Viewer, listed: number) {
       const counted = await records.ask((catalog) => catalog.stats(period, viewer, listed));

@@ -20,11 +20,11 @@ export function countIncidents(
   listed: number,
 ): Counted<string> {
   const within = (sql: string, ...given: SQLInputValue[]) => allOf(visible, { sql, given });
-  const opened = within("started >= ? AND started < ?", from, to);
-  const resolved = within("resolved >= ? AND resolved < ?", from, to);
+  const opened = within("started >= ? AND started < ? AND status <> 'false_alarm'", from, to);
+  const resolved = within("resolved >= ? AND resolved < ? AND status = 'resolved'", from, to);
   const open = within("status IN ('open', 'mitigated') AND started < ?", to);
   const any = within(
-    "(started >= ? AND started < ?) OR (resolved >= ? AND resolved < ?) OR (status IN ('open', 'mitigated') AND started < ?)",
+    "status <> 'false_alarm' AND ((started >= ? AND started < ?) OR (resolved >= ? AND resolved < ?) OR (status IN ('open', 'mitigated') AND started < ?))",
     from,
     to,
     from,

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { suggest } from "../core/suggest.ts";
 import type { Filter, Incident, Viewer } from "./incident.ts";
+import { factsOf, type NumberFacts } from "./numbers.ts";
 import { openPastThreads } from "./past-threads.ts";
 import type { ReadHead } from "./read-head.ts";
 import { createPlaces } from "./places.ts";
@@ -19,8 +20,11 @@ export interface Listed extends Pick<
   | "services"
   | "startedAt"
   | "detectedAt"
+  | "acknowledgedAt"
+  | "mitigatedAt"
   | "resolvedAt"
 > {
+  facts: NumberFacts;
   /** When the first and the last of it was said. */
   said: { from: number; to: number };
   document: Document;
@@ -30,7 +34,8 @@ export function listedOf({ history, ...incident }: Incident): Listed {
   const times = history.map(({ at }) => at);
   // A clock may have been put back.
   const said = { from: Math.min(...times), to: Math.max(...times) };
-  return { ...incident, said, document: documentOf({ history, ...incident }) };
+  const whole = { history, ...incident };
+  return { ...incident, said, facts: factsOf(whole), document: documentOf(whole) };
 }
 
 export interface CatalogRow extends ReadHead {
@@ -50,6 +55,7 @@ const SCHEMA = `
   CREATE TABLE incident (
     row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, place INTEGER NOT NULL, public INTEGER NOT NULL,
     status TEXT NOT NULL, severity TEXT, started INTEGER NOT NULL, detected INTEGER, resolved INTEGER,
+    acknowledged INTEGER, mitigated INTEGER, facts TEXT NOT NULL,
     said_from INTEGER NOT NULL, said_to INTEGER NOT NULL, thread TEXT NOT NULL, link TEXT);
   CREATE INDEX newest ON incident (started DESC, id, place);
   CREATE INDEX open ON incident (started DESC, id, place) WHERE status IN ('open', 'mitigated');
@@ -149,8 +155,8 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
     remove: db.prepare("DELETE FROM incident WHERE row = ?"),
     removeServices: db.prepare("DELETE FROM service WHERE row = ?"),
     add: db.prepare(
-      `INSERT INTO incident (id, place, public, status, severity, started, detected, resolved, said_from, said_to, thread, link)
-       VALUES (:id, :place, :public, :status, :severity, :started, :detected, :resolved, :from, :to, :thread, :link)`,
+      `INSERT INTO incident (id, place, public, status, severity, started, detected, resolved, said_from, said_to, thread, link, acknowledged, mitigated, facts)
+       VALUES (:id, :place, :public, :status, :severity, :started, :detected, :resolved, :from, :to, :thread, :link, :acknowledged, :mitigated, :facts)`,
     ),
     addWords: db.prepare("INSERT INTO document (row, words) VALUES (?, ?)"),
     removeWords: db.prepare("DELETE FROM document WHERE row = ?"),
@@ -184,6 +190,9 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
       to: said.to,
       thread,
       link: link ?? null,
+      acknowledged: listed.acknowledgedAt ?? null,
+      mitigated: listed.mitigatedAt ?? null,
+      facts: JSON.stringify(listed.facts),
     });
     const row = Number(lastInsertRowid);
     for (const service of listed.services) sql.addService.run(row, service);

@@ -146,8 +146,12 @@ describe("the numbers of a period", () => {
         "Last week (Mon 2026-11-09 00:00 to Mon 2026-11-16 00:00 Europe/Madrid): 3 incidents opened, 2 resolved, 1 open; MTTR 48 min (median 48 min).",
         "Severity   sev1 1, sev2 1, not said 1",
         "Services   web 2, db 1, search 1",
-        "MTTR       48 min, median 48 min, of 2 resolved",
+        `MTTR       48 min, median 48 min, p90 56 min, of 2 resolved [mttr]: ${two},`,
+        `           ${one}`,
+        "States     open 97 min of 3 [state:open]",
         `Longest    ${two}, 56 min: Disk full on db2`,
+        "Weekdays   sun 1 [weekday:sun], thu 1 [weekday:thu], tue 1 [weekday:tue]",
+        "Hours      10 2 [hour:10], 23 1 [hour:23]",
         "",
         "Times in Europe/Madrid (UTC in brackets).",
         "incident           sev   began                      lasted  title",
@@ -156,6 +160,18 @@ describe("the numbers of a period", () => {
         `${one}  sev2  2026-11-10 10:00 (09:00Z)  40 min  Checkout fails  https://chat.example/C1/p1`,
       ].join("\n"),
     );
+  });
+
+  test("each lists the incidents that it counts, and one that there is not names those there are", async () => {
+    const { say, ids } = await threeIncidents();
+    const listed = await say("run incident_stats period='last week' which=mttr");
+    expect(listed).toContain("mttr, 2 incidents.");
+    expect(ids.map((id) => listed.includes(id))).toEqual([true, true, false, false]);
+    expect(await say("run incident_stats period='last week' which=mttx")).toContain(
+      'no number "mttx". It has ',
+    );
+    const there = await say("run incident_stats period='last week' zone=Asia/Tokyo");
+    expect(there).toContain("Asia/Tokyo): 2 incidents opened");
   });
 
   test("follow the asker's own days", async () => {
