@@ -94,6 +94,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "worker",
   ],
+  "incidents/updates-handler.ts": ["core", "journal", "worker", "incidents"],
   "handoff/digest-handler.ts": ["core", "journal", "worker", "handoff"],
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
   "alerts/keeper.ts": ["core", "journal"],

@@ -14,9 +14,8 @@ import { createEncoder } from "../security/encoder.ts";
 import type { HttpRoute } from "../core/http-route.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { startCatalog } from "../incidents/catalog-thread.ts";
-import type { Incident, Ledger } from "../incidents/incident.ts";
+import type { Ledger } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
-import { channelsFor, newsOf } from "../incidents/news.ts";
 import { startBeating } from "../journal/heartbeat.ts";
 import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
@@ -42,7 +41,7 @@ import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
 import { createFeedback } from "../team/feedback.ts";
 import { createFreezes, type Freezes } from "../team/freezes.ts";
-import { createOps, tellChannel } from "../team/ops.ts";
+import { createOps } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
@@ -50,6 +49,7 @@ import { ALERTS } from "../alerts/handler.ts";
 import { createAlertIntake, createAlertThreads, isChat } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
+import { createIncidentNews } from "./incident-news.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
 import { openModels } from "./models.ts";
@@ -141,7 +141,7 @@ function takeIn(
   { adapters, encode, wake }: Pick<Lending, "encode" | "wake"> & { adapters: Map<string, Adapter> },
   threads: ThreadParts,
   handlers: Map<string, KeyHandler>,
-  digests: Digests,
+  others: readonly Pick<Digests, "handlers">[],
 ): void {
   for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
     adapters.set(adapter.transport, adapter);
@@ -149,7 +149,8 @@ function takeIn(
   }
   const alerts = createAlertThreads({ adapters, encode, wake }, threads.ops);
   if (served.some(isChat)) handlers.set(ALERTS, alerts);
-  for (const [kind, handler] of digests.handlers()) handlers.set(kind, handler);
+  for (const [kind, handler] of others.flatMap((each) => each.handlers()))
+    handlers.set(kind, handler);
 }
 
 interface Lending {
@@ -165,7 +166,10 @@ interface Lending {
   approvals(): Approvals;
 }
 
-type Lent = { shifts: ReturnType<typeof createHandoffs> } & Pick<
+type Lent = {
+  shifts: ReturnType<typeof createHandoffs>;
+  news: ReturnType<typeof createIncidentNews>;
+} & Pick<
   ToolParts,
   | "ledger"
   | "tokens"
@@ -187,13 +191,9 @@ function lend(
   tools: () => readonly Tool[],
 ): Lent {
   const feedback = createFeedback(journal);
-  const announce = async (incident: Incident) => {
-    for (const channel of channelsFor(config.incidentChannels, incident))
-      for (const { id, text } of newsOf(incident))
-        await tellChannel({ journal, wake }, channel, id, text);
-  };
   const catalog = startCatalog(ending.signal);
-  const ledger = createLedger(journal, encode, { catalog, wake, announce });
+  const news = createIncidentNews({ config, journal, catalog, wake });
+  const ledger = createLedger(journal, encode, { catalog, wake, announce: news.announce });
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
   const whoIs = createWhoIs({ journal, adapters, config });
@@ -202,6 +202,7 @@ function lend(
   const memory = openMemory(config, { journal, log, encode, stopped: ending.signal });
   return {
     shifts,
+    news,
     ledger: () => ledger,
     tokens: () => ({
       used: (counter) => journal.used(counter),
@@ -377,7 +378,7 @@ export async function assemble(
     alertRoutes: async () => createAlertIntake({ ...held, log }),
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
-      takeIn(served, held, threads, handlers, digests);
+      takeIn(served, held, threads, handlers, [digests, lent.news]);
       started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
       started.push(digests.start(), watch(log, worker));
     },

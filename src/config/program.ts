@@ -161,6 +161,24 @@ const links = z.strictObject({
     ),
 });
 
+const everyMinutes = (severity: string) =>
+  z
+    .int()
+    .min(1)
+    .max(1_440)
+    .optional()
+    .meta({
+      description: `After so many minutes without an [update](incidents.md#reminders) of a ${severity} its thread is reminded, and \`incidents.channels\` are told how it stands.`,
+      unset: "never",
+    });
+
+const updateMinutes = z.strictObject({
+  sev1: everyMinutes("sev1"),
+  sev2: everyMinutes("sev2"),
+  sev3: everyMinutes("sev3"),
+  sev4: everyMinutes("sev4"),
+});
+
 export const policyPart = defineSettings({
   name: "policy",
   settings: z.object({
@@ -178,6 +196,7 @@ export const policyPart = defineSettings({
       z.array(channel).max(100).default([]),
       "Channels that are told of the incidents of their own workspace or server: when one is opened, gets another severity, is resolved, and is opened again. The bot has to be in them.",
     ),
+    updateMinutes: fromYaml("incidents.updates", updateMinutes.prefault({})),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
   }),
 });

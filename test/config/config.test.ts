@@ -65,6 +65,7 @@ describe("without any configuration", () => {
       port: 3000,
       isPortSet: false,
       incidentChannels: [],
+      updateMinutes: {},
       people: [],
       links: { allow: [] },
       timezone: undefined,
