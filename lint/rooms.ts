@@ -22,6 +22,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   handoff: ["core", "thread", "incidents"],
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],
+  "alerts/messages": ["core", "alerts", "alerts/sources"],
   charts: [],
   models: ["core", "security", "net/fetch.ts"],
   "models/providers": ["core", "models"],
@@ -99,6 +100,14 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
   "alerts/keeper.ts": ["core", "journal"],
   "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts", "alerts/keeper.ts"],
+  "alerts/bot-posts.ts": [
+    "core",
+    "journal",
+    "adapters",
+    "alerts",
+    "alerts/messages",
+    "alerts/handler.ts",
+  ],
 };
 
 /** Whom the table says nothing of: they join the rooms and may import any. */

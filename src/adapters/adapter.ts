@@ -2,7 +2,7 @@ import type { People } from "../core/people.ts";
 import type { HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Overview } from "./overview.ts";
-import type { Inbox } from "./inbox.ts";
+import type { AlertInbox, Inbox } from "./inbox.ts";
 import type { Queries } from "./queries.ts";
 import type { Notice } from "./shown.ts";
 import type { MessageRef, Delivery, View } from "./view.ts";
@@ -76,6 +76,8 @@ export interface Vault {
 /** What a chat adapter stands in front of. */
 export interface ChatParts {
   inbox: Inbox;
+  /** Left out: no bot's message is an alert. */
+  alerts?: AlertInbox;
   /**
    * Takes an event that the platform wants acknowledged; no work is begun meanwhile, for at most a second. Default: nothing waits
    * for it.
@@ -125,6 +127,11 @@ export interface ChatAdapter extends Adapter {
    * @throws BotError PLATFORM_REFUSED when the bot may not write there, PLATFORM_UNREACHABLE, PLATFORM_RATE_LIMITED
    */
   open(channel: string, text: string, delivery: Delivery): Promise<JournalKey>;
+  /**
+   * Sees to it that the thread of somebody's message in such a channel is there; false where the message is gone. Left out where
+   * threads need not be begun. @throws as `open`
+   */
+  beneath?(channel: string, thread: JournalKey, name: string): Promise<boolean>;
   /**
    * What is connected and what its settings lack, a sentence each; for `doctor`. `kept`: what `Tenants` has of this
    * platform. @throws as `start`

@@ -1,5 +1,6 @@
 import type { FileType } from "../core/block.ts";
 import type { Address, Actor, Choice, UnreadFile } from "../core/entry.ts";
+import type { BotMessage } from "../core/bot-message.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
 /** What an adapter saw: a typed text, a click on a card, a Stop. The inbox reads typed commands out of texts. */
@@ -61,4 +62,30 @@ export interface InboundFile {
 export interface Inbox {
   /** `id` is the event's own: the same event again writes nothing. @throws BotError STORE_UNAVAILABLE, STORE_FULL */
   post(key: JournalKey, id: string, inbound: Inbound): Promise<void>;
+}
+
+/** What a bot that the configuration lists posted, or changed a message of its own into. */
+export interface BotPost {
+  /** The channel that it stands in, such as `slack:T1:C1`. */
+  channel: string;
+  /** The thread that the message begins, or stands in. */
+  thread: JournalKey;
+  /** As a post of the message is named: `msg:<id>`, and behind that `:edit:<time>` for what it was changed into. */
+  post: string;
+  /** When it said that, ms since 1970. */
+  at: number;
+  /** The bot. */
+  actor: Actor;
+  message: BotMessage;
+}
+
+/** Where alerts among other bots' messages go. */
+export interface AlertInbox {
+  /**
+   * True for a message that tells of an alert: it is durable in its channel's journal of alerts, and is nothing else. The same post
+   * again writes nothing. @throws BotError STORE_UNAVAILABLE, STORE_FULL
+   */
+  take(said: BotPost): Promise<boolean>;
+  /** The alerts that the message tells of, each by a name of its own; none for one that tells of none. */
+  read(said: Pick<BotPost, "actor" | "message">): readonly { alert: string; isOver: boolean }[];
 }

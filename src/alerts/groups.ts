@@ -25,10 +25,15 @@ export interface Word {
   readonly own?: string | undefined;
   /** The maintenance window in which it was said. */
   readonly quiet?: { readonly window: string; readonly until: number } | undefined;
+  /** A model looks into it, as into a message of this one. */
+  readonly investigate?: { readonly account: string; readonly name: string } | undefined;
 }
 
 /** An alert that a maintenance window keeps from having a thread. */
-export interface Held extends Pick<Word, "seq" | "source" | "rule" | "triage" | "mention"> {
+export interface Held extends Pick<
+  Word,
+  "seq" | "source" | "rule" | "triage" | "mention" | "own" | "investigate"
+> {
   readonly alert: Alert;
   readonly window: string;
   readonly until: number;
@@ -79,6 +84,7 @@ export interface Group {
   mention: readonly string[] | undefined;
   /** The thread of the message that it began with. */
   readonly own: JournalKey | undefined;
+  readonly investigate: Word["investigate"];
 }
 
 /** More threads than that at once help nobody: what comes then joins the newest. */
@@ -145,8 +151,9 @@ export class Groups {
     const known = this.byAlert.get(key);
     if (known !== undefined && known.overAt === undefined) return false;
     if (alert.status !== "resolved" && this.held.size < MAX_HELD) {
-      const { seq, source, rule, triage, mention } = word;
-      this.held.set(key, { seq, source, rule, triage, mention, alert, ...quiet });
+      const { seq, source, rule, triage, mention, own, investigate } = word;
+      const held = { seq, source, rule, triage, mention, own, investigate };
+      this.held.set(key, { ...held, alert, ...quiet });
     }
     return true;
   }
@@ -169,7 +176,7 @@ export class Groups {
     return beside ?? this.#begin(key, alert, word);
   }
 
-  #begin(key: string, alert: Alert, { seq, at, own, triage, mention }: Word): Group {
+  #begin(key: string, alert: Alert, { seq, at, own, triage, mention, investigate }: Word): Group {
     let index = 0;
     while (this.open.has(`g${seq}.${index}`)) index += 1;
     const before = this.byKey.get(key);
@@ -193,6 +200,7 @@ export class Groups {
       triage: triage === true,
       mention,
       own: tryJournalKey(own ?? ""),
+      investigate,
     };
     this.open.set(group.id, group);
     this.byKey.set(key, group);

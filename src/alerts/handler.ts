@@ -8,6 +8,7 @@ import { isWait, type JournalContext, type KeyHandler } from "../worker/key-hand
 import { append, appendDecision, barrier, retryUntilStored } from "../worker/store.ts";
 import { chunked } from "./alert.ts";
 import type { Group, Held } from "./groups.ts";
+import { investigationOf } from "./investigation.ts";
 import { alertFields, openingOf, stateOf } from "./shown.ts";
 import { sizeOf, snapshots } from "./snapshots.ts";
 import { AlertsState, foldAlerts, type Owed, owedBy } from "./state.ts";
@@ -30,9 +31,14 @@ export type OpenThread = (
   delivery: { id: string; isRetry: true },
 ) => Promise<JournalKey>;
 
+/** Sees to it that a message's own thread is there; false where the message is gone. */
+type BeginBeneath = (channel: string, thread: JournalKey, name: string) => Promise<boolean>;
+
 interface AlertsParts {
   /** Undefined where this process does not serve the platform. */
   openerOf(transport: string): OpenThread | undefined;
+  /** Undefined where a message's thread need not be begun. */
+  beneathOf?(transport: string): BeginBeneath | undefined;
   /** Every text that is shown passes it. */
   encode(text: string): string;
   wake(key: JournalKey): void;
@@ -124,15 +130,21 @@ export function createAlertsHandler(parts: AlertsParts): KeyHandler<AlertsContex
 async function open(
   ctx: AlertsContext,
   group: Group,
-  { encode }: AlertsParts,
+  parts: AlertsParts,
   opener: OpenThread | undefined,
 ): Promise<() => Promise<void>> {
-  const { id, own } = group;
-  let thread = own;
+  const { id } = group;
+  let thread = await ownOf(ctx, group, parts);
   if (thread === undefined && opener !== undefined && (await barrier(ctx))) {
     // Whether an earlier attempt came through nobody wrote down; threads are begun seldom.
     const delivery = { id: `alerts:${id}`, isRetry: true } as const;
-    thread = await opener(channelOf(ctx.key), encode(openingOf(group)), delivery);
+    thread = await opener(channelOf(ctx.key), parts.encode(openingOf(group)), delivery);
+  }
+  const investigation = investigationOf(ctx.key, group, ctx.state.groups);
+  const place = thread;
+  if (place !== undefined && investigation !== undefined && (await barrier(ctx))) {
+    await retryUntilStored(ctx, () => postDurably(ctx.journal, place, investigation));
+    parts.wake(place);
   }
   return () =>
     appendDecision(ctx, () =>
@@ -145,14 +157,14 @@ async function open(
 /** What still fires after its maintenance window is said once more, and now it counts. */
 async function resume(ctx: AlertsContext, all: readonly Held[]): Promise<() => Promise<void>> {
   const alike = Object.values(
-    Object.groupBy(all, ({ source, rule, triage, mention }) =>
-      JSON.stringify([source, rule, triage, mention]),
+    Object.groupBy(all, ({ source, rule, triage, mention, own, investigate }) =>
+      JSON.stringify([source, rule, triage, mention, own, investigate]),
     ),
   );
   for (const held of alike.flatMap((some = []) => chunked(some, MAX_ALERTS))) {
     const [first] = held;
     if (first === undefined) continue;
-    const { source, rule, triage, mention } = first;
+    const { source, rule, triage, mention, own, investigate } = first;
     const what = held.map(({ seq, alert }) => [seq, alert.fingerprint]);
     const name = createHash("sha256").update(JSON.stringify(what)).digest("hex").slice(0, 32);
     const draft: Draft<"alert"> = {
@@ -163,11 +175,26 @@ async function resume(ctx: AlertsContext, all: readonly Held[]): Promise<() => P
       rule: { groupBy: [...rule.groupBy], windowMs: rule.windowMs },
       ...(triage === true && { triage: true as const }),
       ...(mention !== undefined && { mention: [...mention] }),
+      ...(own !== undefined && { own }),
+      ...(investigate !== undefined && { investigate }),
     };
     const { entry } = await retryUntilStored(ctx, () => postDurably(ctx.journal, ctx.key, draft));
     ctx.noteNewest(entry.seq);
   }
   return async () => {};
+}
+
+/** The thread of the message that the group began with, if that is still there. */
+async function ownOf(
+  ctx: AlertsContext,
+  group: Group,
+  { beneathOf, encode }: AlertsParts,
+): Promise<JournalKey | undefined> {
+  const { own, name } = group;
+  const begin = own && beneathOf?.(transportOf(own));
+  if (own === undefined || begin === undefined) return own;
+  const isThere = (await barrier(ctx)) && (await begin(channelOf(ctx.key), own, encode(name)));
+  return isThere ? own : undefined;
 }
 
 async function tell(

@@ -7,7 +7,10 @@ export interface AlertRoute {
   /** Patterns of labels, all of which match; `source` and `alertname` count as labels. */
   readonly match: Readonly<Record<string, string | readonly string[]>>;
   readonly channel: string;
-  readonly triage: boolean;
+  /** Undefined: as is usual for where the alert came from. */
+  readonly triage?: boolean | undefined;
+  /** A model looks into each new group. */
+  readonly investigate?: boolean | undefined;
   readonly mention: readonly string[];
   readonly rule: GroupRule;
 }

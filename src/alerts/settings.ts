@@ -27,13 +27,20 @@ const READ_BY_US = [
 
 const MINUTE_MS = 60_000;
 
+/** How alerts are grouped where nothing else is said. */
+export const DEFAULT_RULE = {
+  groupBy: ["cluster", "namespace", "service", "job"],
+  windowMs: 10 * MINUTE_MS,
+};
+
 const route = z
   .strictObject({
     match: z.record(label, z.union([pattern, z.array(pattern).min(1).max(50)])).default({}),
     channel,
-    triage: z.boolean().default(false),
+    triage: z.boolean().optional(),
+    investigate: z.boolean().optional(),
     mention: z.array(z.string().trim().min(1).max(100)).max(10).default([]),
-    groupBy: z.array(label).max(10).default(["cluster", "namespace", "service", "job"]),
+    groupBy: z.array(label).max(10).default(DEFAULT_RULE.groupBy),
     windowMinutes: z.number().positive().max(1_440).default(10),
   })
   .transform(({ groupBy, windowMinutes, ...rest }) => ({

@@ -67,9 +67,8 @@ function newIn({ requests: known }: AlertsState, { requests, alerts, at }: Entry
   return fresh;
 }
 
-function wordOf(entry: Entry<"alert">, alerts: Entry<"alert">["alerts"]) {
-  const { seq, at, source, rule, triage, mention, own, quiet } = entry;
-  return { seq, at, source, alerts, rule, triage: triage === true, mention, own, quiet };
+function wordOf({ triage, ...word }: Entry<"alert">, alerts: Entry<"alert">["alerts"]) {
+  return { ...word, alerts, triage: triage === true };
 }
 
 function forget({ groups, threads, told }: AlertsState): void {

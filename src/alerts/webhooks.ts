@@ -8,11 +8,12 @@ import { tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Alert, chunked, type Notification } from "./alert.ts";
-import { alertsKey } from "./handler.ts";
+import { ALERTS, alertsKey } from "./handler.ts";
 import { createKeeper, type Piece } from "./keeper.ts";
-import type { Maintenance, Quiet } from "./maintenance.ts";
+import type { Maintenance } from "./maintenance.ts";
 import { type AlertRoute, routed } from "./routes.ts";
 import { alertFields } from "./shown.ts";
+import { byWindow } from "./windows.ts";
 
 /** Requests of monitoring systems, each answered with 202 once it is kept. `docs/alerts.md` lists what each status means. */
 
@@ -170,6 +171,9 @@ async function keep(
           ...(triage && { triage: true as const }),
           ...(mention.length > 0 && { mention: [...mention] }),
           ...(quiet !== undefined && { quiet }),
+          ...(route.investigate === true && {
+            investigate: { account: `${ALERTS}:${source}`, name: source },
+          }),
         },
       });
     }),
@@ -191,16 +195,4 @@ function hashOf(...texts: readonly (string | undefined)[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text ?? "").update("\n");
   return hash.digest("base64url").slice(0, 22);
-}
-
-/** Those of each maintenance window, and those of none. */
-function byWindow(
-  alerts: readonly Alert[],
-  quietOf: (alert: Alert) => Quiet | undefined,
-): { quiet: Quiet | undefined; some: Alert[] }[] {
-  const all = alerts.map((alert) => ({ alert, quiet: quietOf(alert) }));
-  return [...Map.groupBy(all, ({ quiet }) => quiet?.window).values()].map((some) => ({
-    quiet: some[0]?.quiet,
-    some: some.map(({ alert }) => alert),
-  }));
 }

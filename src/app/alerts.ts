@@ -1,9 +1,11 @@
 import type { Logger } from "pino";
 import type { Adapter, ChatAdapter } from "../adapters/adapter.ts";
+import type { AlertInbox } from "../adapters/inbox.ts";
+import { createAlertInbox } from "../alerts/bot-posts.ts";
 import { createAlertsHandler } from "../alerts/handler.ts";
 import type { Maintenance, MaintenanceWindow } from "../alerts/maintenance.ts";
 import { mappedSource } from "../alerts/mapping.ts";
-import { alertsPart } from "../alerts/settings.ts";
+import { alertsPart, DEFAULT_RULE } from "../alerts/settings.ts";
 import { isPagerDutys, isSentrys } from "../alerts/signatures.ts";
 import { createSns } from "../alerts/sns.ts";
 import { alertmanager, grafana } from "../alerts/sources/alertmanager.ts";
@@ -21,6 +23,7 @@ import { settingsOf } from "../core/settings.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Network } from "../net/dial.ts";
 import type { Ops } from "../team/ops.ts";
+import type { Encoder } from "../security/encoder.ts";
 import type { KeyHandler } from "../worker/key-handler.ts";
 
 /** Joins alerts to the program: where monitoring systems send them, and what gives each group of them its thread. */
@@ -62,7 +65,7 @@ async function alertSources({ values }: Pick<Config, "values">): Promise<SentBy[
 }
 
 /** Where monitoring systems send their alerts; none where nothing shows that a request is theirs, or no route takes any. */
-export async function createAlertIntake({
+async function createAlertIntake({
   config,
   journal,
   outgoing,
@@ -120,6 +123,21 @@ async function getText({ dial }: Network, url: URL, stopped: AbortSignal): Promi
   throw new BotError("CONNECTION_FAILED", `${url.origin}${url.pathname}: ${why}.`);
 }
 
+/** Both ways in: what listed bots post in channels, and what systems send by HTTP. @throws BotError CONFIG_INVALID */
+export async function openAlerts(
+  parts: Omit<AlertingParts, "adapters" | "encode"> & { encoder: Pick<Encoder, "hide"> },
+): Promise<{ alerts: AlertInbox; alertRoutes(): Promise<HttpRoute[]> }> {
+  const { config, encoder, journal, wake, log } = parts;
+  const { routes, maintenance: windows } = settingsOf(alertsPart, config.values);
+  const maintenance = await maintenanceOf(windows, config.timezone);
+  const { hide } = encoder;
+  const rule = DEFAULT_RULE;
+  return {
+    alerts: createAlertInbox({ routes, rule, maintenance, hide, journal, wake, log }),
+    alertRoutes: async () => createAlertIntake(parts),
+  };
+}
+
 /** What gives each group its thread, in channels of the chats that this process serves. */
 export function createAlertThreads(
   { adapters, encode, wake }: Pick<AlertingParts, "adapters" | "encode" | "wake">,
@@ -129,6 +147,10 @@ export function createAlertThreads(
     openerOf(transport) {
       const chat = adapters.get(transport);
       return chat !== undefined && isChat(chat) ? chat.open.bind(chat) : undefined;
+    },
+    beneathOf(transport) {
+      const chat = adapters.get(transport);
+      return chat !== undefined && isChat(chat) ? chat.beneath?.bind(chat) : undefined;
     },
     encode,
     wake,

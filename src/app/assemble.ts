@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Adapter, Tenants } from "../adapters/adapter.ts";
-import type { Inbox } from "../adapters/inbox.ts";
+import type { AlertInbox, Inbox } from "../adapters/inbox.ts";
 import type { Queries } from "../adapters/queries.ts";
 import type { Overview } from "../adapters/overview.ts";
 import type { Reading } from "../commands/grammar.ts";
@@ -46,7 +46,7 @@ import { createToolForms } from "../team/tool-forms.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
 import { ALERTS } from "../alerts/handler.ts";
-import { createAlertIntake, createAlertThreads, isChat } from "./alerts.ts";
+import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
 import { createIncidentNews } from "./incident-news.ts";
@@ -81,6 +81,8 @@ interface Forecast {
 /** The joined parts of one process, ready to be driven by an adapter. */
 export interface Bot {
   inbox: Inbox;
+  /** Where alerts among other bots' messages go. */
+  alerts: AlertInbox;
   /** Takes an event, while no work is begun. */
   receive: Intake["receive"];
   queries: Queries;
@@ -368,6 +370,7 @@ export async function assemble(
 
   return {
     ...entrance,
+    ...(await openAlerts({ ...held, log, encoder })),
     receive: intake.receive,
     overview,
     tenants: createTenants(journal),
@@ -375,7 +378,6 @@ export async function assemble(
     encode,
     journal,
     tools,
-    alertRoutes: async () => createAlertIntake({ ...held, log }),
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
       takeIn(served, held, threads, handlers, [digests, lent.news]);

@@ -68,7 +68,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   moved: { code: "v", version: 1 },
   incident: { code: "I", version: 4 },
   incident_state: { code: "S", version: 2 },
-  alert: { code: "j", version: 2 },
+  alert: { code: "j", version: 3 },
   alert_state: { code: "J", version: 2 },
   alert_thread: { code: "O", version: 1 },
   alert_told: { code: "o", version: 1 },

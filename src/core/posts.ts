@@ -417,6 +417,8 @@ export const posts = {
     quiet: z.strictObject({ window: z.string(), until: count }).optional(),
     /** The requests that said it, in the order of their alerts: each counts once, also where it stands in two entries. */
     requests: z.array(z.strictObject({ request: z.string(), alerts: count })).optional(),
+    /** A model looks into each new group, as into a message of this bot or system. */
+    investigate: z.strictObject({ account: z.string(), name: z.string() }).optional(),
   }),
   /** In the thread of a group of alerts: how they stand, for what shows them. The newest by `last` counts. */
   alert_state: z.strictObject({

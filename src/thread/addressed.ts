@@ -42,6 +42,8 @@ export class Room {
   isFromApp = false;
   /** How many messages of bots were heard. */
   appPosts = 0;
+  /** It began with alerts, and nobody has asked the bot anything yet: people speak to each other. */
+  isUnderAlert = false;
 }
 
 /** After so long a line is no reply any more. */
@@ -111,7 +113,7 @@ function hearingOf(room: Room, message: Entry<"message">): Hearing {
   if (address.bot === true || isAwaited) return "answer";
   if (tone === "ack") return "silent";
   if (address.direct === true) return "answer";
-  if (room.quiet) return "silent";
+  if (room.quiet || room.isUnderAlert) return "silent";
   if (room.people.size === 1 && !room.isFromApp) return "answer";
   if (isReply(room, message)) return "silent";
   const couldBeOurs = room.spoke || room.askers.has(account);
@@ -203,7 +205,13 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
     room.runs.set(run, taken);
     if (room.asides.delete(answers[0] ?? "")) return;
     room.askers = new Set(taken.values());
+    if (room.askers.size > 0) room.isUnderAlert = false;
     for (const account of room.askers) room.awaited.delete(account);
+  },
+  alert_state(room) {
+    if (room.people.size > 0) return;
+    room.isUnderAlert ||= room.appPosts === 0 && room.askers.size === 0;
+    room.isFromApp = true;
   },
   notice(room, { asks, to }) {
     if (to === undefined) speak(room);

@@ -100,6 +100,8 @@ export function createDiscord(options: DiscordOptions): ChatAdapter {
       return keyOf(await connected(session).begin(place, text, delivery));
     },
 
+    beneath: async (...message) => connected(session).beneath(...message),
+
     async examine(kept) {
       const { examine } = await import("./examine.ts");
       return examine(api, { configured: guilds, kept, shards });

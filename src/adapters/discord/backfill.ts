@@ -2,7 +2,7 @@ import { type APIMessage, Routes } from "discord.js";
 import type { Logger } from "pino";
 import type { Queries } from "../queries.ts";
 import { unreadWhileAway } from "../render/phrases.ts";
-import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
+import { LOOK_BACK_MS, splitMissed, withoutOver } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
 import { beginningsIn, conversationAt, firstOf } from "./conversations.ts";
@@ -28,6 +28,8 @@ export interface BackfillParts {
   /** The session that began brings the events of this server, or of direct messages. */
   hears(guild: string | undefined): boolean;
   hear(event: unknown): void;
+  /** What a message of a listed bot tells of alerts; nothing for any other. */
+  alertsIn: Parameters<typeof withoutOver<unknown>>[1];
   /** A person wrote it; in a channel, to the bot. */
   isQuestion(message: unknown, isThread: boolean): boolean;
   log: Logger;
@@ -69,7 +71,7 @@ function newestFirst(found: ReturnType<Connection["ownThreads"]>, since: number)
 }
 
 async function readAgain(
-  { api, queries, say, hear, isQuestion, log }: BackfillParts,
+  { api, queries, say, hear, alertsIn, isQuestion, log }: BackfillParts,
   place: Place,
   { since, isThread }: { since: number; isThread: boolean },
 ): Promise<void> {
@@ -101,7 +103,7 @@ async function readAgain(
     );
     for (const { message, at } of left.slice(-MAX_TOLD))
       await say(place, unreadWhileAway(at), noticeDelivery("away", message.id, true));
-    for (const message of taken) hear(message);
+    for (const message of withoutOver(taken, alertsIn)) hear(message);
   } catch (error) {
     log.debug({ err: error, channel }, "a place could not be read again");
   }

@@ -17,6 +17,8 @@ export interface ChangeParts {
   /** Of a message of the thread. */
   addressOf(said: ReceivedMessage, key: JournalKey): Promise<Address>;
   isWritten(said: ReceivedMessage): boolean;
+  /** Takes what bots changed. */
+  takeOthers(event: unknown): void;
 }
 
 /** Takes changes of what was posted: an edit or a removal of anything else begins nothing. */
@@ -70,6 +72,10 @@ export function createChanges(parts: ChangeParts) {
 
   return {
     /** Takes an event of a message that is gone, or is different now. */
-    change: (event: unknown, isGone: boolean): void => (isGone ? remove(event) : edit(event)),
+    change(event: unknown, isGone: boolean): void {
+      if (isGone) return remove(event);
+      edit(event);
+      parts.takeOthers(event);
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import type { Address } from "../../core/entry.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
-import type { Inbound, Inbox } from "../inbox.ts";
+import type { AlertInbox, Inbound, Inbox } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
 import type { Bots } from "../shared/bots.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
@@ -59,6 +59,7 @@ export interface MessageParts {
   served: Served;
   people: Pick<DiscordPeople, "membership" | "nameOf">;
   bots: Bots;
+  alerts?: AlertInbox | undefined;
   log: Logger;
   quietly: QuietLog;
 }
@@ -85,18 +86,7 @@ export function createMessages(parts: MessageParts) {
   });
 
   const taking = createJobs(parts);
-  const takeBot = createBotTaker({
-    ...parts,
-    kindOf: (said) => kindIn(said, heard),
-    record: (lane, said, output) =>
-      lanes.add(
-        lane,
-        taking(said.id, {
-          placeOf: () => placeOf(said, output),
-          read: async () => outputOf(said, output, bot),
-        }),
-      ),
-  });
+  const others = createOthers(parts, { lanes, taking, placeOf });
 
   return {
     ...createChanges({
@@ -105,8 +95,10 @@ export function createMessages(parts: MessageParts) {
       textOf: (said) => reader.text(own(said)),
       addressOf: (said, key) => reader.address(own(said), key),
       isWritten,
+      takeOthers: others.takeChange,
     }),
     ...createReactions({ ...parts, lanes }),
+    alertsIn: others.alertsIn,
     /** A person wrote something; in a channel, to the bot. */
     isQuestion(event: unknown, isThread: boolean): boolean {
       const said = readMessage(event);
@@ -121,7 +113,7 @@ export function createMessages(parts: MessageParts) {
       const said = own(found);
       const { id, guild_id: guild, channel_id: channel } = said;
       const kind = kindIn(said, heard);
-      if (isFromBot(said)) return takeBot(event, said);
+      if (isFromBot(said)) return others.take(event, said);
       if (!isWritten(said)) return;
       if (guild !== undefined && !served.has(guild)) {
         return quietly("a message from a server that is not served was refused", guild);
@@ -208,6 +200,25 @@ function createJobs({ inbox, say, queries, posting, isThanks, onThanks, log }: M
 }
 
 export type Messages = ReturnType<typeof createMessages>;
+
+interface Taking {
+  lanes: ReturnType<typeof createRetryQueue>;
+  taking: ReturnType<typeof createJobs>;
+  placeOf: ReturnType<typeof createPlacer>;
+}
+
+/** What takes other bots' messages. */
+function createOthers(parts: MessageParts, { lanes, taking, placeOf }: Taking) {
+  return createBotTaker({
+    ...parts,
+    kindOf: (said) => kindIn(said, parts.heard),
+    later: lanes.add,
+    record(lane, said, output) {
+      const read = async () => outputOf(said, output, parts.bot);
+      return lanes.add(lane, taking(said.id, { placeOf: () => placeOf(said, output), read }));
+    },
+  });
+}
 
 /** As the message says, or as the gateway said before. */
 function kindIn({ channel_type, channel_id }: ReceivedMessage, heard: Heard): number | undefined {

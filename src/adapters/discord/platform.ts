@@ -56,7 +56,7 @@ export const discord = definePlatform({
           z.string().regex(ID, 'expected the id of a bot or webhook in quotes, such as "1122"'),
         )
         .optional(),
-      "Ids of Discord bots and webhooks, in quotes, whose messages start an investigation that only reads. See [Alerts that start an investigation](discord.md#alerts-that-start-an-investigation).",
+      "Ids of Discord bots and webhooks, in quotes, whose alerts are looked into in their own threads, and whose other messages start an investigation that only reads. See [Alert bots](discord.md#alert-bots).",
       { unset: "none" },
     ),
     shards: fromEnv(

@@ -1,6 +1,7 @@
 import { type APIUser, Routes } from "discord.js";
 import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
+import type { JournalKey } from "../../core/journal-key.ts";
 import type { ChatParts } from "../adapter.ts";
 import type { Delivery } from "../view.ts";
 import { renderProgress } from "../render/progress.ts";
@@ -19,7 +20,7 @@ import { createDiscordFiles } from "./files.ts";
 import { createInteractions } from "./interactions.ts";
 import { createMessages } from "./messages.ts";
 import { backfill } from "./backfill.ts";
-import { createBegin } from "./begin.ts";
+import { createBegin, createBeneath } from "./begin.ts";
 import { registerCommands } from "./command-definitions.ts";
 import { createDoors } from "./doors.ts";
 import { keyOf, type Place } from "./place.ts";
@@ -59,6 +60,8 @@ export interface Session {
   board: ProgressBoard<Place>;
   sign: ThreadSign<Place>;
   connection: Connection;
+  /** Begins the thread of somebody's message, if it has none. @throws BotError PLATFORM_REFUSED when none can be opened */
+  beneath(channel: string, thread: JournalKey, name: string): Promise<boolean>;
   /** Begins a thread with a message of ours. @throws BotError PLATFORM_REFUSED when none can be opened */
   begin(at: { guild: string; channel: string }, text: string, delivery: Delivery): Promise<Place>;
   /** Takes no more events; those already taken have up to 3 s to be recorded. */
@@ -98,6 +101,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     served,
     people,
     bots: createBots(parts.bots, log),
+    alerts: parts.alerts,
     log,
     quietly,
   });
@@ -143,6 +147,7 @@ export async function openSession(parts: SessionParts): Promise<Session> {
       const said = { text, name: threadName(text, "") };
       return (await begin({ ...at, kind }, said, delivery)).place;
     },
+    beneath: createBeneath({ api, channels, connection, served, openThread }),
     close: () => (closed ??= close()),
   };
 }

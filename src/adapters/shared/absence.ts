@@ -44,3 +44,25 @@ export async function splitMissed<M>(
   }
   return { taken, left };
 }
+
+/**
+ * Without the bots' messages that tell only of alerts that a later one says are over: nobody has to look into those any more.
+ * `alertsOf`: what a message tells of alerts; nothing for any other.
+ */
+export function withoutOver<M>(
+  messages: readonly M[],
+  alertsOf: (message: M) => readonly { alert: string; isOver: boolean }[],
+): M[] {
+  const over = new Set<string>();
+  const kept: M[] = [];
+  for (const message of messages.toReversed()) {
+    const alerts = alertsOf(message);
+    const isNews = alerts.some(({ alert, isOver }) => isOver || !over.has(alert));
+    if (alerts.length === 0 || isNews) kept.push(message);
+    for (const { alert, isOver } of alerts) {
+      if (isOver) over.add(alert);
+      else over.delete(alert);
+    }
+  }
+  return kept.toReversed();
+}

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { atMost } from "../../core/time-limit.ts";
 import type { Queries } from "../queries.ts";
 import { unreadWhileAway } from "../render/phrases.ts";
-import { LOOK_BACK_MS, splitMissed } from "../shared/absence.ts";
+import { LOOK_BACK_MS, splitMissed, withoutOver } from "../shared/absence.ts";
 import { noticeDelivery } from "../shared/notice-ids.ts";
 import type { Api } from "./api.ts";
 import { isQuestion } from "./messages.ts";
@@ -23,6 +23,8 @@ export interface BackfillParts {
   queries: Pick<Queries, "recent" | "isPosted">;
   say: Say;
   hear(event: unknown): Promise<void>;
+  /** What a message of a listed bot tells of alerts; nothing for any other. */
+  alertsIn: Parameters<typeof withoutOver<unknown>>[1];
   log: Logger;
 }
 
@@ -84,7 +86,7 @@ interface Reading {
 }
 
 async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> {
-  const { workspace, queries, say, hear, log } = parts;
+  const { workspace, queries, say, hear, alertsIn, log } = parts;
   const { team, botUser } = workspace;
   const { channel, root } = reading;
   try {
@@ -105,7 +107,7 @@ async function readAgain(parts: BackfillParts, reading: Reading): Promise<void> 
     );
     for (const each of root === undefined ? left.slice(-MAX_TOLD) : left.slice(-1))
       await tellUnread(say, { channel, root: root ?? each.message.ts ?? "" }, each);
-    for (const message of taken) await hear(message);
+    for (const message of withoutOver(taken, alertsIn)) await hear(message);
   } catch (error) {
     log.debug({ err: error, channel, root }, "a place could not be read again");
   }

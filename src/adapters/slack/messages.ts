@@ -125,7 +125,8 @@ export function createMessages(parts: MessageParts) {
       const first = taken.copyOf(event);
       if (first !== undefined) return void (await first);
       const change = tryChange(event);
-      if (change !== undefined) return takeChange(change);
+      const isBots = change?.kind === "edited" && !isPersons(change.message, botUser);
+      if (change !== undefined && !isBots) return takeChange(change);
       const said = eventSchema.safeParse(event).data;
       if (said === undefined || !isPersons(said, botUser)) return parts.hearBot(event);
       const place = { channel: said.channel, root: said.thread_ts ?? said.ts };

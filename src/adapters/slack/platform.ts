@@ -68,7 +68,7 @@ export const slack = definePlatform({
             ),
         )
         .optional(),
-      "Ids of Slack apps (`A…`) and bots (`B…`, a webhook has one too, or `U…`) whose messages start an investigation that only reads. See [Alerts that start an investigation](slack.md#alerts-that-start-an-investigation).",
+      "Ids of Slack apps (`A…`) and bots (`B…`, a webhook has one too, or `U…`) whose alerts are looked into in their own threads, and whose other messages start an investigation that only reads. See [Alert bots](slack.md#alert-bots).",
       { unset: "none" },
     ),
   }),

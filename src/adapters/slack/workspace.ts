@@ -98,15 +98,15 @@ export function serveWorkspace(
   const say = createSay(posting, log);
   const dropped = createDropped({ say, log });
   const bots = createBots(parts.bots, log);
-  const hearBot = createBotTaker({ ...shared, app: parts.app, bots, say });
+  const others = createBotTaker({ ...shared, alerts: parts.alerts, app: parts.app, bots, say });
   const thumbsUp = createThumbsUp(api, log);
   const onHeard: MessageParts["onHeard"] = (place, { ts, text }) => {
     dropped.heard(place);
     if (isDirect(place.channel) && parts.isThanks(text))
       thumbsUp({ channel: place.channel, timestamp: ts });
   };
-  const messages = createMessages({ ...shared, readFiles, onHeard, hearBot });
-  const missed = createBackfill({ ...shared, hear: messages.hear, say });
+  const messages = createMessages({ ...shared, readFiles, onHeard, hearBot: others.hear });
+  const missed = createBackfill({ ...shared, ...others, hear: messages.hear, say });
   return {
     workspace,
     people,

@@ -47,7 +47,7 @@ export interface FakePeople {
   }): FakeChannel;
   move(channel: Ref, user: Ref, way: "join" | "leave"): void;
   say(user: Ref, channel: Ref, text: string, said: Said): string;
-  edit(user: Ref, channel: Ref, ts: string, text: string): void;
+  edit(user: Ref, channel: Ref, ts: string, text: string, attachments?: readonly Data[]): void;
   remove(user: Ref, channel: Ref, ts: string): void;
   mark(user: Ref, channel: Ref, ts: string, emoji: string): void;
   unmark(user: Ref, channel: Ref, ts: string, emoji: string): void;
@@ -204,13 +204,14 @@ export function createPeople(world: World, delivery: Delivery): FakePeople {
       announce(world, said);
       return said.ts;
     },
-    edit(who, where, ts, text) {
+    edit(who, where, ts, text, attachments) {
       const edited = message(where, ts);
       if (edited.user !== idOf(who)) throw new Error("people edit their own messages only");
       const previous = shownMessage(world, edited);
       Object.assign(edited, {
         text,
         blocks: composed(world, text),
+        ...(attachments !== undefined && { attachments: [...attachments] }),
         edited: { user: edited.user, ts: world.nextTs() },
       });
       announceChange(world, edited, previous);

@@ -143,8 +143,8 @@ export class FakeSlack {
   }
 
   /** A mention in the new text reaches the app as `app_mention` once more, as in Slack. */
-  edit(user: Ref, channel: Ref, ts: string, text: string): void {
-    this.#people.edit(user, channel, ts, text);
+  edit(user: Ref, channel: Ref, ts: string, text: string, attachments?: readonly Data[]): void {
+    this.#people.edit(user, channel, ts, text, attachments);
   }
 
   remove(user: Ref, channel: Ref, ts: string): void {
