@@ -57,6 +57,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { scaleFigures } = await import("./scale.ts");
   const { longFigures } = await import("./long.ts");
   const { alertsFigures } = await import("./alerts.ts");
+  const { memoryFigures } = await import("./memory.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -69,6 +70,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     long: longFigures,
     scale: scaleFigures,
     alerts: alertsFigures,
+    memory: memoryFigures,
   };
   const named = wanted.length === 0 ? Object.keys(parts) : wanted;
   for (const name of named) {

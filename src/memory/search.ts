@@ -8,7 +8,7 @@ const MAX_ASKED = 24;
 /** Candidates of each ranking: of these the best are chosen. */
 const CANDIDATES = 64;
 /** Texts that all have one of the terms: looking through more than these costs more than it tells. */
-const MOST_MATCHES = 20_000;
+const MOST_MATCHES = 3_000;
 
 const LIMIT = 10;
 

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openModels } from "../../src/app/models.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
-import { createStage, fakeTool } from "../fakes/stage.ts";
+import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
 import { eventually, until } from "../until.ts";
 import { lastAnswer, ofKind } from "./talking.ts";
 
@@ -31,7 +31,10 @@ async function provider(answer: (results: number) => object) {
 }
 
 /** Two providers, the second one behind the first, and a thread with the program's own models. */
-async function twoProviders({ fallbacks = [OTHER], ops = "" } = {}) {
+async function twoProviders({
+  fallbacks = [OTHER],
+  skills,
+}: { fallbacks?: string[]; skills?: NonNullable<StageOptions["skills"]> } = {}) {
   let calls = 0;
   const call = () => ({
     toolCalls: [{ id: `toolu_${++calls}`, name: "look", arguments: '{"name":"web"}' }],
@@ -67,7 +70,7 @@ async function twoProviders({ fallbacks = [OTHER], ops = "" } = {}) {
   onTestFinished(async () => models.stop());
   const look = fakeTool({ name: "look" });
   const model = scriptedModel([], PRIMARY);
-  const stage = await createStage({ tools: [look], model, models, ...(ops && { ops }) });
+  const stage = await createStage({ tools: [look], model, models, ...(skills && { skills }) });
   const ask = async (text: string) => {
     await stage.say(text);
     await stage.settle();
@@ -135,6 +138,24 @@ describe("a provider that dies between two calls of a run", () => {
     await eventually(() => expect(stage.told).toHaveLength(2));
     expect(stage.told[1]).toMatch(/claude-sonnet-5-5 answers again, after .* without any AI model/);
     await stage.ask("is web well?");
+    expect(lastAnswer(stage)).toContain("the first saw it");
+  });
+
+  test("with nothing behind it leaves the next question to checks, until it is back", async () => {
+    const checks = { pods: { tool: "look", with: { name: "web" } } };
+    const skills = { "web-down": { when: { words: ["web is down"] }, checks, rules: [] } };
+    const stage = await twoProviders({ fallbacks: [], skills });
+    stage.first.state.dead = true;
+    for (const _ of [1, 2, 3]) {
+      await stage.ask("why is it that the web is down?");
+      expect(lastAnswer(stage)).toMatch(/_Without a model: .*1 check of `web-down` looked._/);
+    }
+    // The third did not wait for it.
+    expect(lastAnswer(stage)).toContain("has not answered since");
+    stage.dies.now = false;
+    stage.first.state.dead = false;
+    await until(() => stage.models.standing(PRIMARY) === PRIMARY);
+    await stage.ask("why is it that the web is down?");
     expect(lastAnswer(stage)).toContain("the first saw it");
   });
 
