@@ -33,6 +33,8 @@ interface WebhookParts {
   /** What a request asks for besides, such as that its subscription be confirmed. @throws BotError when it cannot be done now */
   settle?(source: string, request: HttpRequest): Promise<void>;
   routes: readonly AlertRoute[];
+  /** Is told of what was no alert though it came with the token or a signature. */
+  refused?(source: string, why: string, body: string): void;
   /** Whether an alert is foreseen. Default: none is. */
   maintenance?: Maintenance;
   journal: Pick<Journal, "post" | "flush">;
@@ -98,6 +100,7 @@ async function take(parts: Intake, source: SentBy, request: HttpRequest): Promis
     const read = await readRequest(source, request.body);
     if (typeof read === "string") {
       parts.log.warn({ source: name }, `A request of alerts could not be read: ${read}`);
+      parts.refused?.(name, read, request.body);
       return { status: 400, text: `${read}\n` };
     }
     await parts.settle?.(name, request);

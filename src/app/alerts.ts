@@ -15,6 +15,7 @@ import { pagerduty } from "../alerts/sources/pagerduty.ts";
 import { sentry } from "../alerts/sources/sentry.ts";
 import { sns } from "../alerts/sources/sns.ts";
 import { createAlertRoutes, type SentBy } from "../alerts/webhooks.ts";
+import { createRefusalLog, refusalsFile } from "./alert-refusals.ts";
 import type { Config } from "../config/config.ts";
 import { BotError } from "../core/errors.ts";
 import type { HttpRequest, HttpRoute } from "../core/http-route.ts";
@@ -43,7 +44,7 @@ const MAX_BYTES = 64 * 1024;
 const GET_MS = 10_000;
 
 interface AlertingParts {
-  config: Pick<Config, "values" | "variables" | "timezone">;
+  config: Pick<Config, "values" | "variables" | "timezone" | "dataDir">;
   journal: Pick<Journal, "post" | "flush">;
   outgoing: Network;
   adapters: ReadonlyMap<string, Adapter>;
@@ -55,13 +56,20 @@ interface AlertingParts {
 }
 
 /** Ours and the mapped ones. @throws BotError CONFIG_INVALID for a mapping that is no JSONata */
-async function alertSources({ values }: Pick<Config, "values">): Promise<SentBy[]> {
+export async function alertSources({ values }: Pick<Config, "values">): Promise<SentBy[]> {
   const { sources } = settingsOf(alertsPart, values);
   const { pagerduty: _, sentry: __, sns: ___, ...own } = sources;
   const mapped = Object.entries(own).map(async ([name, { mapping }]) =>
     mappedSource(name, mapping),
   );
   return [...READERS, ...(await Promise.all(mapped))];
+}
+
+/** Those of which something can show that a request is theirs: the token, or what they sign. */
+export function vouchedFor({ values }: Pick<Config, "values">, all: readonly SentBy[]): SentBy[] {
+  const { token, sources } = settingsOf(alertsPart, values);
+  const signing = ["pagerduty", "sentry", "sns"].filter((name) => Object.hasOwn(sources, name));
+  return all.filter(({ name }) => token !== undefined || signing.includes(name));
 }
 
 /** Where monitoring systems send their alerts; none where nothing shows that a request is theirs, or no route takes any. */
@@ -72,7 +80,8 @@ async function createAlertIntake({
   wake,
   log,
   ending,
-}: Omit<AlertingParts, "adapters" | "encode">): Promise<HttpRoute[]> {
+  encode,
+}: Omit<AlertingParts, "adapters">): Promise<HttpRoute[]> {
   const { token, routes, sources, maintenance } = settingsOf(alertsPart, config.values);
   if (routes.length === 0) return [];
   const signed = new Map<string, (request: HttpRequest) => Promise<boolean>>();
@@ -95,6 +104,11 @@ async function createAlertIntake({
     },
     routes,
     maintenance: await maintenanceOf(maintenance, config.timezone),
+    refused: createRefusalLog(refusalsFile(config.dataDir), {
+      encode,
+      failed: (error) =>
+        log.warn({ err: error }, "a request of alerts that was refused could not be kept"),
+    }),
     journal,
     wake,
     log,
@@ -102,7 +116,7 @@ async function createAlertIntake({
 }
 
 /** Most have none, and need not load what reads times. */
-async function maintenanceOf(
+export async function maintenanceOf(
   windows: readonly MaintenanceWindow[],
   zone: string | undefined,
 ): Promise<Maintenance> {

@@ -6,7 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { assemble, type Bot } from "../../src/app/assemble.ts";
 import { startHttpServer } from "../../src/app/http.ts";
 import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
-import { loadConfig } from "../../src/config/config.ts";
+import { examineAlerts } from "../../src/app/cli/examine-alerts.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { tryJournalKey } from "../../src/core/journal-key.ts";
 import { isThanks } from "../../src/thread/tone.ts";
@@ -20,6 +21,7 @@ interface Chat {
   env: Record<string, string>;
   channel: string;
   shown(): string[];
+  lose?(): void;
 }
 
 /** The whole program but for its process, on a folder of its own, with a route of all alerts into the chat's channel. */
@@ -59,8 +61,32 @@ async function stage(chat: Chat, alerts = "") {
     };
     return { bot, send, stop };
   }
-  return { start };
+  return { start, config };
 }
+
+/** What doctor says of alerts. */
+async function linesOf(config: Config): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const { state, text } of examineAlerts(config, await loadPlatforms(config, log)))
+    lines.push(`${state} ${text}`);
+  return lines;
+}
+
+test("doctor names a mapping and a window that are none, and a group that waits for its thread", async () => {
+  const chat = await onSlack();
+  const wrong = await stage(chat, `  sources: { uptime: { mapping: "{" } }\n`);
+  expect(await linesOf(wrong.config)).toContainEqual(
+    expect.stringContaining("broken alerts.sources.uptime.mapping: "),
+  );
+  const { start, config } = await stage(chat);
+  const { send, bot } = await start();
+  chat.lose();
+  await send({ alerts: [alert("HighCpu")] });
+  await until(async () =>
+    (await linesOf(config)).some((line) => line.startsWith("broken 1 group")),
+  );
+  expect((await bot.journal.read(`alerts:${chat.channel}`)).length).toBe(1);
+});
 
 const alert = (name: string, status = "firing") => ({
   status,
@@ -116,7 +142,7 @@ test("what was accepted before a stop gets its thread after the next start", asy
 test("a system with a mapping is read by it, and a mistake in it is refused with its reason", async () => {
   const chat = await onSlack();
   const mapping = `  sources: { uptime: { mapping: '{ "name": monitor, "status": up ? "resolved" : "firing", "labels": { "url": $uppercase(url) } }' } }\n`;
-  const { start } = await stage(chat, mapping);
+  const { start, config } = await stage(chat, mapping);
   const { bot, send } = await start();
   expect(await send({ monitor: "Shop", up: false, url: "http://a" }, "uptime")).toMatchObject({
     status: 202,
@@ -128,4 +154,14 @@ test("a system with a mapping is read by it, and a mistake in it is refused with
   expect(wrong.status).toBe(400);
   expect(wrong.text).toMatch(/^The mapping of uptime: .*uppercase/);
   expect((await send([], "uptime")).status).toBe(400);
+  await until(async () =>
+    (await linesOf(config)).some((line) => line.includes("2 requests could")),
+  );
+  const lines = await linesOf(config);
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^ok 1 route; on port 3000: .*\/alerts\/uptime/),
+  );
+  expect(lines).toContainEqual(
+    expect.stringContaining("from uptime: The mapping of uptime: it makes"),
+  );
 });

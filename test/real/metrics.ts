@@ -11,6 +11,8 @@ export interface Metrics {
   prometheus: string;
   victoria: string;
   alertmanager: string;
+  /** The port of the one target that does not answer. */
+  gone: number;
   close(): Promise<void>;
 }
 
@@ -24,11 +26,23 @@ const RULES = `groups:
     labels: { severity: critical }
     annotations: { summary: "{{ $labels.job }} does not answer" }
 `;
-const ROUTES = `route: { receiver: nobody, group_wait: 1s, group_interval: 2s }
-receivers: [{ name: nobody }]
-`;
+/** Where Alertmanager sends its alerts. */
+interface Webhook {
+  url: string;
+  token: string;
+}
 
-export async function startMetrics(): Promise<Metrics> {
+function routesTo(webhook: Webhook | undefined): string {
+  const to = webhook && [
+    { url: webhook.url, http_config: { authorization: { credentials: webhook.token } } },
+  ];
+  return JSON.stringify({
+    route: { receiver: "one", group_wait: "1s", group_interval: "2s" },
+    receivers: [{ name: "one", ...(to !== undefined && { webhook_configs: to }) }],
+  });
+}
+
+export async function startMetrics(webhook?: Webhook): Promise<Metrics> {
   const folder = mkdtempSync(join(tmpdir(), "watchkeeper-metrics-"));
   const ports = await Promise.all([
     closedPort(),
@@ -69,7 +83,7 @@ ${scrapes}`,
       `-promscrape.config=${plain}`,
     ]),
     start("prometheus-alertmanager", [
-      `--config.file=${file("am.yml", ROUTES)}`,
+      `--config.file=${file("am.yml", routesTo(webhook))}`,
       `--storage.path=${folder}/a`,
       `--web.listen-address=${at(alertmanager)}`,
       "--cluster.listen-address=",
@@ -89,6 +103,7 @@ ${scrapes}`,
   );
   return {
     ...urls,
+    gone,
     async close() {
       await Promise.all(children.map(end));
       rmSync(folder, { recursive: true, force: true });

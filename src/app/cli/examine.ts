@@ -26,6 +26,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { Secrets } from "../../team/secrets.ts";
 import type { Toolset } from "../toolset.ts";
 import type { CommandInput } from "./command.ts";
+import { alertChannels, examineAlerts } from "./examine-alerts.ts";
 import { lookAtTools } from "./look-at-tools.ts";
 import { commandLine } from "../../core/installation.ts";
 
@@ -77,6 +78,7 @@ async function* examineAll(
   const vault = { ...secrets, once: async () => false };
   yield* examinePlatforms(platforms, kept, vault);
   yield* examineChannels(config, platforms, vault);
+  yield* examineAlerts(config, platforms);
   yield* examineReach(config);
   yield* examineTools(tools);
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
@@ -255,7 +257,7 @@ async function* examineChannels(
     if (schedule.next(Date.now()) === undefined)
       yield { state: "broken", subject: "digest", text: `"${cron}" is never due in ${zone}.` };
   const { ops, incidentChannels } = config;
-  const said = [...(ops === undefined ? [] : [ops]), ...incidentChannels];
+  const said = [...(ops === undefined ? [] : [ops]), ...incidentChannels, ...alertChannels(config)];
   for (const channel of new Set([...said, ...digests.map((each) => each.channel)])) {
     const platform = platforms.find(({ transport }) => transport === transportOf(channel));
     const why =
