@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
@@ -14,4 +14,15 @@ export function publicRecords(path: string): unknown[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line): unknown => JSON.parse(line));
+}
+
+/** The JSON files of a folder; none where no folder is named. */
+export function publicFiles(folder: string): { name: string; value: unknown }[] {
+  if (FOLDER === undefined || !existsSync(join(FOLDER, folder))) return [];
+  return readdirSync(join(FOLDER, folder))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => ({
+      name,
+      value: JSON.parse(readFileSync(join(FOLDER, folder, name), "utf8")) as unknown,
+    }));
 }

@@ -1,14 +1,15 @@
 import { createHmac } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { alertmanager, grafana } from "../../src/alerts/sources/alertmanager.ts";
+import { mappedSource } from "../../src/alerts/mapping.ts";
 import { datadog } from "../../src/alerts/sources/datadog.ts";
 import { opsgenie } from "../../src/alerts/sources/opsgenie.ts";
 import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
 import { sentry } from "../../src/alerts/sources/sentry.ts";
 import { sns } from "../../src/alerts/sources/sns.ts";
-import { isRecord, tryJson } from "../../src/core/json.ts";
+import { isRecord } from "../../src/core/json.ts";
+import { publicFiles } from "../public-data.ts";
 import { certificateHost, isPagerDutys, isSentrys } from "../../src/alerts/signatures.ts";
 
 const SOURCES = [alertmanager, grafana, pagerduty, opsgenie, datadog, sns, sentry];
@@ -308,15 +309,12 @@ test("a certificate that is not Amazon's proves nothing", () => {
 });
 
 /** What others recorded, where it is there. */
-const RECORDED = new URL("../../../shared/data/alerts/", import.meta.url);
+const RECORDED = publicFiles("alerts");
 
 test("recorded webhooks of Alertmanager's form are read", () => {
-  const bodies = existsSync(RECORDED)
-    ? readdirSync(RECORDED).map((name) => tryJson(readFileSync(new URL(name, RECORDED), "utf8")))
-    : [];
-  const webhooks = bodies
-    .map((body) => (isRecord(body) && isRecord(body["alert"]) ? body["alert"] : body))
-    .filter((body) => isRecord(body) && Array.isArray(body["alerts"]));
+  const webhooks = RECORDED.map(({ value }) =>
+    isRecord(value) && isRecord(value["alert"]) ? value["alert"] : value,
+  ).filter((body) => isRecord(body) && Array.isArray(body["alerts"]));
   for (const body of webhooks) {
     const { alerts } = alertmanager.read(body);
     expect(alerts.length).toBeGreaterThan(0);
@@ -325,5 +323,47 @@ test("recorded webhooks of Alertmanager's form are read", () => {
       expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
     }
   }
-  if (bodies.length > 0) expect(webhooks.length).toBeGreaterThan(5);
+  if (RECORDED.length > 0) expect(webhooks.length).toBeGreaterThan(5);
+});
+
+test("whatever was recorded is read as some alerts, or refused with a reason: by every reader", () => {
+  for (const { value } of RECORDED)
+    for (const { read } of SOURCES)
+      try {
+        expect(read(value).alerts).toBeInstanceOf(Array);
+      } catch (error) {
+        expect(error).toBeInstanceOf(z.ZodError);
+      }
+});
+
+test("recorded alerts that say what they are in fields of their own are read by one mapping", async () => {
+  const { read } = await mappedSource(
+    "own",
+    `$exists(alert) ? [] : {
+      "name": $exists(title) ? title : alert_name,
+      "status": state in ["resolved", "ok", "normal"] ? "resolved" : "firing",
+      "labels": commonLabels,
+      "summary": $string(commonAnnotations.summary)
+    }`,
+  );
+  const own = RECORDED.filter(({ value }) => isRecord(value) && typeof value["title"] === "string");
+  for (const { name, value } of own) {
+    const { alerts } = await read(value);
+    expect(alerts.length, name).toBeLessThanOrEqual(1);
+  }
+  if (RECORDED.length > 0) expect(own.length).toBeGreaterThan(20);
+});
+
+test.each([
+  ["for ever", "($f := function($x) { $f($x + 1) }; $f(0))"],
+  ["without end", "$reduce([1..1e7], function($a, $b) { $a + $b })"],
+  ["too deep", "($f := function($x) { $x + $f($x) }; $f(1))"],
+  ["nothing", "none"],
+  ["no alerts", '"words"'],
+  ["an unknown status", '{ "name": "a", "status": "bad" }'],
+])("a mapping that makes %s is stopped or refused, within its time", async (_, mapping) => {
+  const { read } = await mappedSource("own", mapping);
+  const began = performance.now();
+  await expect(read({})).rejects.toThrow("The mapping of own: ");
+  expect(performance.now() - began).toBeLessThan(5_000);
 });

@@ -48,9 +48,7 @@ async function stage(chat: Chat, alerts = "") {
       { log, signal: new AbortController().signal },
     );
     await connected;
-    let stopped: Promise<void> | undefined;
-    const stop = () => (stopped ??= bot.stop().then(() => server.stop()));
-    onTestFinished(stop);
+    onTestFinished(() => bot.stop().then(() => server.stop()));
     const send = async (body: unknown, source = "alertmanager", token = TOKEN) => {
       const reply = await fetch(`http://127.0.0.1:${server.port}/alerts/${source}`, {
         method: "POST",
@@ -59,7 +57,7 @@ async function stage(chat: Chat, alerts = "") {
       });
       return { status: reply.status, text: await reply.text() };
     };
-    return { bot, send, stop };
+    return { bot, send };
   }
   return { start, config };
 }
@@ -124,19 +122,6 @@ test.each([
   expect(chat.shown().filter((text) => text.includes("HighCpu is bad"))).toHaveLength(1);
   expect((await send({ alerts: [alert("Disk")] }, "alertmanager", "wrong")).status).toBe(401);
   expect((await send({}, "nosuch")).status).toBe(404);
-});
-
-test("what was accepted before a stop gets its thread after the next start", async () => {
-  const chat = await onSlack();
-  const { start } = await stage(chat);
-  const first = await start();
-  chat.lose();
-  await first.send({ alerts: [alert("HighCpu")] });
-  await first.stop();
-  const { bot } = await start();
-  expect(await bot.journal.read(`alerts:${chat.channel}`)).toMatchObject([
-    { kind: "alert", alerts: [{ name: "HighCpu" }] },
-  ]);
 });
 
 test("a system with a mapping is read by it, and a mistake in it is refused with its reason", async () => {
