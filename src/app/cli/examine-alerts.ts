@@ -11,7 +11,7 @@ import type { JournalReader } from "../../journal/journal.ts";
 import { chosenStore } from "../../journal/stores.ts";
 import { readRefusals, refusalsFile } from "../alert-refusals.ts";
 import { alertSources, maintenanceOf, vouchedFor } from "../alerts.ts";
-import type { CheckedPart } from "./examine.ts";
+import type { CheckedPart } from "./checked-part.ts";
 
 const subject = "alerts";
 
@@ -58,7 +58,11 @@ export async function* examineAlerts(
 async function waiting({ values }: Config): Promise<string[]> {
   try {
     const journal = await chosenStore(values).read({ warn: () => {} });
-    return await waitingIn(journal).finally(() => journal.close());
+    try {
+      return await waitingIn(journal);
+    } finally {
+      await journal.close();
+    }
   } catch {
     return [];
   }

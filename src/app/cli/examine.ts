@@ -25,19 +25,13 @@ import { tokensOf } from "../../tools/find-tools.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Secrets } from "../../team/secrets.ts";
 import type { Toolset } from "../toolset.ts";
+import type { CheckedPart } from "./checked-part.ts";
 import type { CommandInput } from "./command.ts";
 import { alertChannels, examineAlerts } from "./examine-alerts.ts";
 import { lookAtTools } from "./look-at-tools.ts";
 import { commandLine } from "../../core/installation.ts";
 
 type Input = Pick<CommandInput, "config" | "envFile">;
-
-/** One thing that was looked at. `absent`: not here, and only what needs it will not work. */
-export interface CheckedPart {
-  state: "ok" | "absent" | "broken";
-  subject: string;
-  text: string;
-}
 
 const MODEL_MS = 30_000;
 /** A server of tools may be a program that is downloaded first. */
