@@ -139,7 +139,7 @@ async function getText({ dial }: Network, url: URL, stopped: AbortSignal): Promi
 
 /** Both ways in: what listed bots post in channels, and what systems send by HTTP. @throws BotError CONFIG_INVALID */
 export async function openAlerts(
-  parts: Omit<AlertingParts, "adapters" | "encode"> & { encoder: Pick<Encoder, "hide"> },
+  parts: Omit<AlertingParts, "adapters"> & { encoder: Pick<Encoder, "hide"> },
 ): Promise<{ alerts: AlertInbox; alertRoutes(): Promise<HttpRoute[]> }> {
   const { config, encoder, journal, wake, log } = parts;
   const { routes, maintenance: windows } = settingsOf(alertsPart, config.values);
