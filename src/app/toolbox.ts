@@ -101,26 +101,30 @@ export function createToolbox(
     /** Looks every few seconds whether something was changed or frozen. */
     start(): Stoppable {
       const looking = freezes.start();
-      const ended = new AbortController();
-      const next = () => {
-        if (ended.signal.aborted || !toolset.isLive) return;
-        const timer = setTimeout(() => {
-          reload()
-            .catch((error: unknown) =>
-              log.error({ err: error }, "tools could not be looked at again"),
-            )
-            .finally(next);
-        }, RELOAD_MS);
-        timer.unref();
-      };
-      next();
+      const reloading = startReloading(async () => (toolset.isLive ? reload() : undefined), log);
       return {
         async stop() {
-          ended.abort();
+          reloading.abort();
           await looking.stop();
           await Promise.all(toolset.live.map(async (each) => each.close?.()));
         },
       };
     },
   };
+}
+
+/** Looks again and again until it is aborted. What goes wrong is logged. */
+function startReloading(reload: () => Promise<void>, log: Logger): AbortController {
+  const ended = new AbortController();
+  const next = () => {
+    if (ended.signal.aborted) return;
+    const timer = setTimeout(() => {
+      reload()
+        .catch((error: unknown) => log.error({ err: error }, "tools could not be looked at again"))
+        .finally(next);
+    }, RELOAD_MS);
+    timer.unref();
+  };
+  next();
+  return ended;
 }
