@@ -12,16 +12,17 @@ interface ChecksParts {
   skills(): readonly Skill[];
   tools(): readonly Tool[];
   firstLook: boolean;
+  verifyAfterMs?: number | undefined;
 }
 
 /** What threads use of the skills' checks. */
-export function createChecking({ skills, tools, firstLook }: ChecksParts): Checking {
+export function createChecking({ skills, tools, ...settings }: ChecksParts): Checking {
   const checked = () =>
     skills().flatMap(({ name, description, checks }) =>
       checks === undefined ? [] : [{ name, description, checks }],
     );
   return {
-    firstLook,
+    ...settings,
     plan(topic) {
       const found = matching(checked(), topic);
       const calls = planOf(found, subjectOf(topic)).flatMap((call) => madeOf(call, tools()));

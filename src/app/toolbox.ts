@@ -33,6 +33,16 @@ interface ToolboxParts {
   coming?(): string[];
 }
 
+function checkingOf(
+  { model, verifyAfterMinutes: minutes }: Config,
+  skills: () => Toolset["skills"],
+  tools: Toolset["tools"],
+) {
+  const verifyAfterMs = minutes > 0 ? minutes * 60_000 : undefined;
+  const { firstLook } = model;
+  return createChecking({ skills, tools: () => tools, firstLook, verifyAfterMs });
+}
+
 /** The tools as they are now, which people may change while the program runs, and how what people say is answered by them. */
 export function createToolbox(
   config: Config,
@@ -77,11 +87,7 @@ export function createToolbox(
         modelProblem: (id) => modelProblem(id, config.model),
         frozen,
       }),
-    checks: createChecking({
-      skills: () => toolset.skills,
-      tools: () => tools,
-      firstLook: config.model.firstLook,
-    }),
+    checks: checkingOf(config, () => toolset.skills, tools),
     plain: (text) => answerWithoutModel(text, tools, describeInput, first.unavailable),
     get terms() {
       return terms;

@@ -122,7 +122,7 @@ export const modelPart = defineSettings({
           `expected ${MODEL_FORMS}; or ${NO_MODEL}`,
         )
         .optional(),
-      `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: ${STANDARD_MODELS} by the key that is set. \`${NO_MODEL}\`: direct commands only.`,
+      `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: ${STANDARD_MODELS} by the key that is set. \`${NO_MODEL}\`: direct commands and checks only.`,
     ),
     terms: fromYaml("model", modelTerms.prefault({})),
     budgets: fromYaml("budgets", budgets.prefault({})),
@@ -197,6 +197,11 @@ export const policyPart = defineSettings({
       "Channels that are told of the incidents of their own workspace or server: when one is opened, gets another severity, is resolved, and is opened again. The bot has to be in them.",
     ),
     updateMinutes: fromYaml("incidents.updates", updateMinutes.prefault({})),
+    verifyAfterMinutes: fromYaml(
+      "verify.afterMinutes",
+      z.number().min(0).max(1_440).default(5),
+      "So many minutes after an approved change what was found broken in its thread before is looked at again by the same calls: fixed, not fixed, or cannot tell. 0: never.",
+    ),
     people: fromYaml("people", people.default([]), "Which accounts belong to one person."),
   }),
 });

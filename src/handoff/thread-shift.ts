@@ -121,7 +121,7 @@ function acted({ action, started, finished }: Call): boolean {
 
 function deedOf(call: Call, thread: Thread): Deed {
   const { action, finished, undoes, settled } = call;
-  const check = thread.checks.get(call.call);
+  const check = thread.checks.get(call.call) ?? thread.looks.get(call.call);
   return {
     at: finished?.at ?? 0,
     ref: refOf(call),

@@ -3,8 +3,11 @@ import type { Gap } from "../core/finding.ts";
 import { listAnd } from "../core/lists.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { Shown } from "./checking.ts";
+import { formatElapsed } from "../core/instant.ts";
+import { isUndoable, titleOf } from "./action.ts";
+import type { LookedAgain, Seen } from "./looks.ts";
 import { citationOf } from "./entry-ids.ts";
-import { type Call, doingOf } from "./state.ts";
+import { type Call, doingOf, type LaterLook } from "./state.ts";
 
 /** What checks found, in words: Markdown, as a model's answer is. */
 
@@ -145,6 +148,43 @@ export function alertText({ name, alerts }: Entry<"alert_state">): string {
     ["The alert says:", ...said].join("\n"),
     `What would help: ${NO_CHECK_HELP.charAt(0).toLowerCase()}${NO_CHECK_HELP.slice(1)}.`,
   ].join("\n\n");
+}
+
+/** What became of what was broken, a while after an action. */
+export function againText({ action, afterMs }: LaterLook, again: LookedAgain): string {
+  const { verdict, well, still, unseen, others } = again;
+  const what = `${action.action} (${line(titleOf(action.proposal))})`;
+  const after = formatElapsed(afterMs);
+  const one = ({ object, cause, call }: Seen) =>
+    `${line(`${object}: ${cause}`)} [${citationOf(call.call)}]`;
+  const lines = (head: string, some: readonly Seen[]) =>
+    some.length === 0
+      ? ""
+      : `${head}\n${some
+          .slice(0, MAX_LINES)
+          .map((each) => `- ${one(each)}`)
+          .join("\n")}`;
+  const conclusion =
+    verdict === "done"
+      ? `**CONFIRMED: fixed. What was broken is well ${after} after ${what}.**`
+      : verdict === "not done"
+        ? `**CONFIRMED: not fixed. What was broken still is, ${after} after ${what}.**`
+        : well.length > 0 && still.length > 0
+          ? `**INCONCLUSIVE: some of what was broken is well ${after} after ${what}, some is not.**`
+          : `**INCONCLUSIVE: I cannot tell whether ${what} fixed it.**`;
+  const undo =
+    verdict !== "done" && isUndoable(action) ? `To take it back: \`undo ${action.action}\`` : "";
+  return [
+    conclusion,
+    lines("Still broken:", still),
+    lines("Well now, it was:", well),
+    lines("Could not see again:", unseen),
+    lines("Broken, and was not before:", others),
+    undo,
+    "_Without a model: the calls that had found it looked again._",
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 /** What it brought, for a model. */

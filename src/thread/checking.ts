@@ -63,6 +63,8 @@ export interface Checking {
   conclude(skills: readonly string[], checked: readonly Checked[]): Shown;
   /** They look before a model is asked. */
   readonly firstLook: boolean;
+  /** So long after an action what was broken is looked at again; undefined: it is not. */
+  readonly verifyAfterMs?: number | undefined;
 }
 
 type Checks = NonNullable<Entry<"run_started">["checks"]>;

@@ -23,6 +23,7 @@ import {
 import {
   type Call,
   type LaterCheck,
+  type LaterLook,
   type Page,
   type PendingPost,
   type Run,
@@ -72,6 +73,9 @@ export type Step =
   | { do: "note"; run: Run }
   /** A group of alerts is looked into. */
   | { do: "triage"; alerts: ShownAlerts }
+  /** What was broken before an action is looked at again: the time has come, and then it is. */
+  | { do: "ringLook"; look: LaterLook }
+  | { do: "again"; look: LaterLook }
   /** A check that another machine does not take up is done without. */
   | { do: "cut"; call: Call; limitMs: number }
   | { do: "end"; run: Run }
@@ -106,7 +110,7 @@ export type LearningStep = Extract<Step, { key: string }>;
 /** A step that writes entries, all of which follow from the thread. */
 export type KnownStep = Exclude<
   Step,
-  LearningStep | { do: "expire" | "forget" | "ring" | "lapseGrant" | "wait" }
+  LearningStep | { do: "expire" | "forget" | "ring" | "ringLook" | "lapseGrant" | "wait" }
 >;
 
 export interface Situation extends Showing {
@@ -252,6 +256,8 @@ function ringStep(thread: Thread, { now }: Situation): Step | undefined {
     if (now >= endOfEditing(action)) return { do: "forget", action };
   for (const check of thread.checks.values())
     if (!check.isDue && now >= check.dueAt) return { do: "ring", check };
+  for (const look of thread.looks.values())
+    if (!look.isDue && now >= look.dueAt) return { do: "ringLook", look };
   for (const grant of grantsIn(thread)) if (now >= grant.until) return { do: "lapseGrant", grant };
   return undefined;
 }
@@ -374,6 +380,8 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
   }
   for (const alerts of thread.alerts.values())
     if (isUntriaged(thread, alerts)) return { do: "triage", alerts };
+  for (const look of thread.looks.values())
+    if (look.isDue && look.run === undefined) return { do: "again", look };
   if (callsIn(busy) >= MAX_CALLS) return undefined;
   for (const run of thread.going) {
     if (run.stopped) continue;
@@ -448,7 +456,8 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
     if (isOpen(each)) note(each.proposal.expiresAt, endOfEditing(each), escalationTime(each));
   }
   for (const { until } of grantsIn(thread)) note(until);
-  for (const { isDue, dueAt } of thread.checks.values()) if (!isDue) note(dueAt);
+  for (const { isDue, dueAt } of [...thread.checks.values(), ...thread.looks.values()])
+    if (!isDue) note(dueAt);
   for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);
   for (const { at } of unshown(thread, situation)) note(at);
   for (const { at } of unsummed(thread, situation)) if (at > situation.now) note(at);

@@ -62,7 +62,8 @@ const NOTED: { readonly [K in Kind]?: (thread: Digested, entry: Entry<K>) => boo
   },
   run_ended({ digest, runs }, { run, status, instead, text = "" }) {
     const { modelRun, started } = runs.get(run) ?? {};
-    const isAnswer = modelRun !== undefined || started?.checks !== undefined;
+    const why = started?.checks?.why;
+    const isAnswer = modelRun !== undefined || (why !== undefined && why !== "again");
     if (!isAnswer || status === "silent" || instead !== undefined) return false;
     digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
     digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);

@@ -14,6 +14,7 @@ import {
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import * as phrases from "./phrases.ts";
 import { runEndedDraft } from "./drafts-runs.ts";
+import { HOUSEKEEPING } from "./housekeeping.ts";
 import { isCheck } from "./checking.ts";
 import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
 
@@ -216,6 +217,21 @@ export function finishedDrafts(
   };
   if (outcome === "unknown") return [finished, unknownNotice(call, text)];
   return view === undefined ? [finished] : [finished, viewDraft(view)];
+}
+
+/** With when to look again at what is broken, where an action was done about it. */
+export function withLook(
+  drafts: Draft<AppendKind>[],
+  { action, started, undoes, tool }: Call,
+  { thread, run }: Surroundings,
+): Draft<AppendKind>[] {
+  const looksAfterMs = run.checks?.verifyAfterMs;
+  const isChange = action !== undefined && started !== undefined && started.effect !== "read";
+  const isOwed = isChange && undoes === undefined && thread.broken.size > 0;
+  if (looksAfterMs === undefined || !isOwed || HOUSEKEEPING.test(tool)) return drafts;
+  return drafts.map((draft) =>
+    draft.kind === "tool_finished" && draft.outcome === "ok" ? { ...draft, looksAfterMs } : draft,
+  );
 }
 
 function viewDraft(change: ViewChange): Draft<"view_added" | "view_removed"> {

@@ -9,8 +9,9 @@ import {
 } from "./checking.ts";
 import * as phrases from "./check-phrases.ts";
 import { callName, citationOf, entryId, runName } from "./entry-ids.ts";
+import { lookedAgain } from "./looks.ts";
 import { callKey } from "./model-run.ts";
-import type { Run, ShownAlerts, Thread } from "./state.ts";
+import type { LaterLook, Run, ShownAlerts, Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Which entries follow where checks look into something, and what they came to. */
@@ -74,7 +75,15 @@ function shownBy(run: Run, checks: Checks, checking: Checking | undefined): Show
 
 /** A run of checks is over: what they show is the answer. */
 export function checkedDrafts(run: CheckingRun, around: Surroundings): Draft<AppendKind>[] {
+  const { thread } = around;
   const { checks } = run.started;
+  const look = thread.looks.get(checks.after ?? "");
+  if (checks.why === "again" && look !== undefined) {
+    const again = lookedAgain(look, run);
+    const text = around.encode(phrases.againText(look, again));
+    const verifies = { call: look.of.call, verdict: again.verdict };
+    return [{ ...endedDraft(run, text, "completed"), verifies }];
+  }
   return [endedDraft(run, around.encode(answerOf(run, checks, around)), statusOf(checks))];
 }
 
@@ -199,6 +208,21 @@ export function triageDrafts(
   };
   const { of, group } = state;
   return [checkingDraft(thread, started, plan, { why: "alert", group: { of, group, names } })];
+}
+
+/** What was broken before an action is looked at again, by the same calls. */
+export function againDrafts({ of, calls }: LaterLook, { thread }: Surroundings) {
+  const run = runName(thread.counts.runs + 1);
+  const started = {
+    id: entryId.runStarted(run),
+    kind: "run_started" as const,
+    run,
+    answers: [],
+    principals: [],
+    calls: [],
+  };
+  const skills = [...new Set(calls.flatMap(({ askedBy }) => askedBy.map(({ skill }) => skill)))];
+  return [checkingDraft(thread, started, { skills, calls }, { why: "again", after: of.call })];
 }
 
 const NOTHING: Plan = { skills: [], calls: [] };

@@ -16,6 +16,7 @@ import {
   type Rechecked,
   type Recovery,
   recoveryDrafts,
+  withLook,
 } from "./drafts-calls.ts";
 import type { Author } from "./click-rights.ts";
 import { clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
@@ -34,7 +35,7 @@ import type { KnownStep, StepOf } from "./decide.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
-import { firstLookDraft, triageDrafts } from "./drafts-checks.ts";
+import { againDrafts, firstLookDraft, triageDrafts } from "./drafts-checks.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
 import {
@@ -112,11 +113,11 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       isOpen(step.action) && around.thread.clicks.size === 0
         ? dispatchedDrafts(step, step.facts, around)
         : undefined,
-    run: ({ call, facts }) =>
-      call.finished === undefined ? finishedDrafts(call, facts) : undefined,
+    run: ({ call, facts }, around) =>
+      call.finished === undefined ? withLook(finishedDrafts(call, facts), call, around) : undefined,
     read: ({ call, prepared, facts }) => readDrafts(call, prepared, facts),
-    recover: ({ call, facts }) =>
-      call.finished === undefined ? recoveryDrafts(call, facts) : undefined,
+    recover: ({ call, facts }, around) =>
+      call.finished === undefined ? withLook(recoveryDrafts(call, facts), call, around) : undefined,
     verify: ({ check, facts }, around) =>
       around.thread.checks.has(check.of.call) ? [verifiedNotice(check, facts, around)] : undefined,
     mark: ({ done }, { thread }) => {
@@ -156,6 +157,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     hush: ({ run }) => hushDrafts(run),
     note: ({ run }, around) => firstLookDraft(run, around),
     triage: ({ alerts }, around) => triageDrafts(alerts, around),
+    again: ({ look }, around) => againDrafts(look, around),
     cut: ({ call, limitMs }) =>
       call.finished === undefined ? [lateCheckDraft(call, limitMs)] : undefined,
     end: ({ run }, around) => endDrafts(run, around),

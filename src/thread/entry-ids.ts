@@ -57,6 +57,8 @@ export const entryId = {
   editingEnds: (action: string, until: number) => `editing-ends:${action}.${until}`,
   /** The time has come to look at a call again. */
   lookAgain: (call: string) => `verify:${call}`,
+  /** The time has come to look again at what was broken before that call. */
+  lookAfter: (call: string) => `look:${call}`,
   started: (call: string) => `started:${call}`,
   finished: (call: string) => `finished:${call}`,
   settled: (call: string) => `settled:${call}`,

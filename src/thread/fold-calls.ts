@@ -3,14 +3,7 @@ import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
-import {
-  forget,
-  forgetOldest,
-  MAX_EVIDENCE,
-  MAX_HELPS,
-  MAX_LOOKED,
-  MAX_PAST,
-} from "./fold-memory.ts";
+import { forget, forgetOldest, MAX_EVIDENCE, MAX_PAST } from "./fold-memory.ts";
 import {
   answererOf,
   applyAddresses,
@@ -19,9 +12,10 @@ import {
   closeQuestion,
   place,
 } from "./fold-messages.ts";
-import { NO_CHECK_HELP } from "./check-phrases.ts";
+import { addHelp, applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isCheck, isChecking } from "./checking.ts";
-import { applyAssistant, applyResult, callKey, instructsOf, ModelRun } from "./model-run.ts";
+import { noteBroken, planLook } from "./looks.ts";
+import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
 import {
@@ -127,11 +121,16 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
     const check = { of: call, afterMs, dueAt: entry.at + afterMs, isCited, isDue: false };
     thread.checks.set(call.call, check);
   }
+  noteBroken(thread, run, call, entry);
+  planLook(thread, call, entry);
   if (entry.marks === true) thread.marks.set(entry.id, call);
   const { action, undoes } = call;
   if (undoes !== undefined) touch(thread, undoes, entry);
   // What was taken back is not looked at any more.
-  if (undoes !== undefined && outcome === "ok") thread.checks.delete(undoes.call);
+  if (undoes !== undefined && outcome === "ok") {
+    thread.checks.delete(undoes.call);
+    thread.looks.delete(undoes.call);
+  }
   if (action === undefined) return;
   action.finished = { outcome, ms: entry.ms };
   action.reverse = entry.undo;
@@ -141,17 +140,6 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
 function noteGaps({ counts, helps }: Thread, { gaps = [] }: Entry<"tool_finished">): void {
   if (gaps.length > 0) counts.blind += 1;
   for (const help of new Set(gaps.map((gap) => gap.help))) addHelp(helps, help);
-}
-
-/** Nothing knew what to look at. */
-function noteHelp({ counts, helps }: Thread, help: string): void {
-  counts.blind += 1;
-  addHelp(helps, help);
-}
-
-function addHelp(helps: Thread["helps"], help: string): void {
-  const count = helps.get(help) ?? 0;
-  if (count > 0 || helps.size < MAX_HELPS) helps.set(help, count + 1);
 }
 
 /** A call that was a question has its answer, or waits for none any more. */
@@ -327,27 +315,6 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   }
 }
 
-/** Its calls are numbered with those of models, which may cite them once they were told what they brought. */
-function applyChecks(thread: Thread, { started }: Run): void {
-  const { checks, calls } = started;
-  if (checks === undefined) return;
-  thread.counts.uses += calls.length;
-  for (const { call, tool, args } of calls) {
-    thread.looked.delete(callKey(tool, args));
-    thread.looked.add(callKey(tool, args));
-    for (const { modelRun } of Object.values(talkingRuns(thread)))
-      modelRun.untoldCalls.add(numberOfCall(call));
-  }
-  for (const key of thread.looked) {
-    if (thread.looked.size <= MAX_LOOKED) break;
-    thread.looked.delete(key);
-  }
-  if (checks.skills.length === 0) noteHelp(thread, NO_CHECK_HELP);
-  const { of, group, names = [] } = checks.group ?? {};
-  const alerts = thread.alerts.get(`${of} ${group}`);
-  for (const name of names) alerts?.triaged.add(name);
-}
-
 function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
   const expired = thread.actions.get(started.repeats ?? "");
   if (expired === undefined || by === undefined) return;
@@ -423,6 +390,7 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
   if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
   if (isChecking(run)) tellOthers(thread, run);
+  applySeen(thread, run, ended);
   if (ended.instead !== undefined) {
     thread.runs.delete(ended.run);
     return;
@@ -431,12 +399,6 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   const offer = offerBelow(thread, run);
   const views = new Set(thread.views);
   thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
-}
-
-/** What checks brought is told to whoever is asked next. */
-function tellOthers(thread: Thread, { calls }: Run): void {
-  for (const { modelRun } of Object.values(talkingRuns(thread)))
-    for (const call of calls.keys()) modelRun.untoldCalls.delete(numberOfCall(call));
 }
 
 /** The first answer among several people says how to have it quieter. */

@@ -18,6 +18,9 @@ export const MAX_ANSWERED = 50;
 /** Calls of checks that a first look need not make again. */
 export const MAX_LOOKED = 100;
 
+/** Calls that found something broken, which are made again after an action. */
+export const MAX_BROKEN = 8;
+
 /** Addresses that people wrote. */
 export const MAX_WRITTEN = 200;
 

@@ -227,6 +227,8 @@ function isMeant(run: string, named: string | undefined): boolean {
 }
 
 function timeHasCome(thread: Thread, entry: Entry<"timer">): void {
+  const look = thread.looks.get(entry.looks ?? "");
+  if (look !== undefined) look.isDue = true;
   const check = thread.checks.get(entry.call ?? "");
   if (check !== undefined) check.isDue = true;
   const grant = thread.grants.get(entry.grant ?? "");

@@ -102,7 +102,8 @@ function actedIn(thread: Thread, entry: Entry, call: Call | undefined): RecordFa
 
 function laterIn(entry: Entry): [string | undefined, Partial<Acted> | undefined] {
   if (entry.kind === "settled") return [entry.call, { outcome: entry.happened ? "ok" : "error" }];
-  if (entry.kind !== "notice" || entry.verifies === undefined) return [undefined, undefined];
+  const isWord = entry.kind === "notice" || entry.kind === "run_ended";
+  if (!isWord || entry.verifies === undefined) return [undefined, undefined];
   const { call, verdict } = entry.verifies;
   const verified = ({ done: "fixed", "not done": "not_fixed", unknown: "unclear" } as const)[
     verdict

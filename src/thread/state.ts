@@ -235,6 +235,34 @@ export type OutboxItem =
   | { kind: "answer"; id: string; seq: number; run: Run; offer?: Offered; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
+/** A read that found something broken when it was last made. */
+export interface BrokenCall {
+  readonly tool: string;
+  /** As it was asked for. */
+  readonly args: JsonObject;
+  /** The checks that asked for it; none: a model or a person did. */
+  readonly askedBy: readonly { readonly skill: string; readonly check: string }[];
+  readonly broken: readonly Broken[];
+}
+
+/** One thing, and why. */
+export interface Broken {
+  readonly object: string;
+  readonly cause: string;
+}
+
+/** What was broken is looked at again after an action. */
+export interface LaterLook {
+  readonly of: Call;
+  readonly action: Action;
+  readonly afterMs: number;
+  readonly dueAt: number;
+  readonly calls: readonly BrokenCall[];
+  isDue: boolean;
+  /** The run that looks. */
+  run: string | undefined;
+}
+
 /** What somebody wrote in one of the thread's places, for the others. */
 export interface Quote {
   /** Its post. */
@@ -337,6 +365,10 @@ export class Thread {
   tooMuch = false;
   /** The newest calls of checks, by what they ask for: a first look does not make them again. */
   readonly looked = new Set<string>();
+  /** The newest calls that found something broken, by what they ask for. */
+  readonly broken = new Map<string, BrokenCall>();
+  /** By the call of the action that was done about it: looks at it that are to come. */
+  readonly looks = new Map<string, LaterLook>();
   /** What memory keeps of it. */
   readonly task = new TaskNotes();
   /** What the records of its incidents are owed. */

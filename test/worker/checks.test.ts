@@ -1,10 +1,30 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import type { Draft } from "../../src/core/entry.ts";
+import { type Draft, type Entry, isPost } from "../../src/core/entry.ts";
+import type { Journal } from "../../src/journal/journal.ts";
 import type { Finding } from "../../src/core/finding.ts";
-import { expectPaired, wordsIn } from "../agent/talking.ts";
+import { expectPaired, ofKind, wordsIn } from "../agent/talking.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
-import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
+import { createChat } from "../fakes/chat.ts";
+import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fakes/stage.ts";
+
+/** A journal in which everything up to some moment happened, and then its worker died. */
+async function journalOf(entries: readonly Entry[]): Promise<Journal> {
+  const journal = openMemoryJournal();
+  for (const { seq, at: _at, head: _head, ...draft } of entries) {
+    if (isPost(draft)) {
+      await journal.post(KEY, draft);
+      continue;
+    }
+    const granted = await journal.lease(KEY, 60_000);
+    if (granted === undefined) throw new Error("no lease");
+    const reply = await journal.append(granted.lease, seq - 1, [draft]);
+    if (reply.kind !== "ok") throw new Error(`${draft.id}: ${reply.kind}`);
+    await journal.release(granted.lease, seq, 0);
+  }
+  return journal;
+}
 
 /** Something broken, and how it is found. */
 const DEAD: Finding = {
@@ -236,5 +256,114 @@ describe("an alert", () => {
     await stage.post(alertState(2, { firing: 0, resolved: 1, group: "g2" }));
     await stage.settle();
     expect(stage.chat.answers()).toEqual([]);
+  });
+});
+
+describe("checks that go wrong", () => {
+  test("a tool that hangs is done without once its time is over, and the others are told", async () => {
+    const hangs = fakeTool({ name: "hangs", timeoutMs: 60_000, run: () => new Promise(() => {}) });
+    const skills = {
+      "web-down": {
+        ...SKILLS["web-down"],
+        checks: {
+          pods: { tool: "look", with: { name: "web" } },
+          slow: { tool: "hangs", with: { name: "web" } },
+          broken: { tool: "crashes", with: { name: "web" } },
+        },
+      },
+    };
+    const crashes = fakeTool({
+      name: "crashes",
+      run: async () => {
+        throw new Error("cannot read properties of undefined");
+      },
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stage = await createStage({ tools: [looking(), hangs, crashes], skills });
+    await stage.post(alertState(1));
+    const settled = stage.settle();
+    for (let second = 0; second < 10 && stage.chat.answers().length === 0; second++)
+      await vi.advanceTimersByTimeAsync(1_000);
+    const [answer] = stage.chat.answers();
+    expect(answer?.text).toContain("**LIKELY: web has no pods behind it");
+    expect(answer?.text).toContain("- hangs [T2]: No answer within 7 s.");
+    expect(answer?.text).toContain("- crashes [T3]:");
+    await vi.advanceTimersByTimeAsync(60_000);
+    await settled;
+  });
+
+  test("what rules deny or would ask about is left out and said", async () => {
+    const skills = {
+      "web-down": {
+        when: { words: ["web is down"] },
+        checks: {
+          one: { tool: "look", with: { name: "web" } },
+          two: { tool: "asked", with: { name: "web" } },
+          three: { tool: "denied", with: { name: "web" } },
+        },
+      },
+    };
+    const [asked, denied] = [looking(undefined, "asked"), looking(undefined, "denied")];
+    const approvals = {
+      rules: [
+        { match: { tool: "asked" }, decide: "ask" as const },
+        { match: { tool: "denied" }, decide: "deny" as const },
+      ],
+    };
+    const stage = await createStage({ tools: [looking(), asked, denied], skills, approvals });
+    await stage.say("web is down");
+    await stage.settle();
+    expect([asked.runs, denied.runs]).toEqual([[], []]);
+    const { text = "" } = stage.chat.answers()[0] ?? {};
+    expect(text).toContain("**LIKELY: Service web: no endpoints** [T1]");
+    expect(text).toContain("- asked [T2]: Left out: the rules ask people about it");
+    expect(text).toContain("- denied [T3]: Policy denies it");
+    expect((await stage.thread()).actions.size).toBe(0);
+  });
+
+  test("a Stop ends them, and a guest's are refused", async () => {
+    const chat = createChat();
+    const people = { ...chat.adapter.people, membership: async () => "guest" as const };
+    const guest = await createStage({
+      tools: [looking()],
+      skills: SKILLS,
+      adapter: { ...chat.adapter, people },
+      chat,
+    });
+    await guest.say("web is down");
+    await guest.settle();
+    expect(chat.answers()[0]?.text).toContain("- look [T1]: Guests can't run checks here.");
+
+    const stage: { now?: Stage } = {};
+    const stops = fakeTool({
+      name: "look",
+      run: async (_, { signal }) => {
+        await stage.now?.say("stop");
+        await new Promise((_resolve, reject) => signal.addEventListener("abort", reject));
+        return { text: "" };
+      },
+    });
+    stage.now = await createStage({ tools: [stops], skills: SKILLS });
+    await stage.now.say("web is down");
+    await stage.now.settle();
+    expect(stage.now.chat.answers()).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  test("of a process that dies anywhere on the way are answered once by the next", async () => {
+    const whole = await createStage({ tools: [looking()], skills: SKILLS });
+    await whole.say("web is down");
+    await whole.post(alertState(1));
+    await whole.settle();
+    const entries = await whole.entries();
+    for (let kept = 2; kept < entries.length; kept++) {
+      const journal = await journalOf(entries.slice(0, kept));
+      onTestFinished(() => journal.close());
+      const stage = await createStage({ tools: [looking()], skills: SKILLS, journal });
+      await stage.settle();
+      const ended = ofKind(await stage.entries(), "run_ended");
+      expect(ended).toHaveLength(2);
+      for (const { text } of ended) expect(text).toContain("**LIKELY: web has no pods behind it");
+    }
   });
 });

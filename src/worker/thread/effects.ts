@@ -41,12 +41,16 @@ async function ring(ctx: ThreadContext, step: TimedStep): Promise<void> {
   await catchUp(ctx);
 }
 
-type TimedStep = StepOf<"expire" | "forget" | "ring" | "lapseGrant">;
+type TimedStep = StepOf<"expire" | "forget" | "ring" | "ringLook" | "lapseGrant">;
 
 function timerOf(step: TimedStep): Omit<Draft<"timer">, "kind"> {
   if (step.do === "lapseGrant") {
     const { action: grant } = step.grant.of;
     return { id: entryId.grantExpiry(grant), grant };
+  }
+  if (step.do === "ringLook") {
+    const { call } = step.look.of;
+    return { id: entryId.lookAfter(call), looks: call };
   }
   if (step.do === "forget") {
     const { action, editing } = step.action;
@@ -276,6 +280,7 @@ export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Pr
     step.do === "expire" ||
     step.do === "forget" ||
     step.do === "ring" ||
+    step.do === "ringLook" ||
     step.do === "lapseGrant"
   )
     return ring(ctx, step);
