@@ -25,7 +25,8 @@ export function createChecking({ skills, tools, ...settings }: ChecksParts): Che
     ...settings,
     plan(topic) {
       const found = matching(checked(), topic);
-      const calls = planOf(found, subjectOf(topic)).flatMap((call) => madeOf(call, tools()));
+      const hints = skills().flatMap((skill) => skill.hints ?? []);
+      const calls = planOf(found, subjectOf(topic), hints).flatMap((call) => madeOf(call, tools()));
       return { skills: found.map(({ name }) => name), calls };
     },
     conclude(named, results) {

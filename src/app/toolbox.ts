@@ -5,7 +5,7 @@ import { answerCommand } from "../commands/answers.ts";
 import { readTyped } from "../commands/typed.ts";
 import type { Config } from "../config/config.ts";
 import type { RunTerms } from "../core/run-terms.ts";
-import type { Stoppable } from "../journal/journal.ts";
+import type { Journal, Stoppable } from "../journal/journal.ts";
 import type { Models } from "../models/chain.ts";
 import { modelProblem } from "../models/load.ts";
 import type { Encoder } from "../security/encoder.ts";
@@ -14,7 +14,8 @@ import { type Freezes, freezeText } from "../team/freezes.ts";
 import { describeInput } from "../tools/input-schema.ts";
 import { createChecking } from "./checks-parts.ts";
 import { answerWithoutModel } from "./no-model.ts";
-import { reloadToolset, runTerms, type Toolset } from "./toolset.ts";
+import { mostUsed } from "./skill-use.ts";
+import { hasMoreSkills, reloadToolset, runTerms, type Toolset } from "./toolset.ts";
 
 /** As often as tools can be changed during one run. */
 const MAX_EARLIER = 20;
@@ -22,8 +23,13 @@ const MAX_EARLIER = 20;
 /** How soon a change is noticed. */
 const RELOAD_MS = 2_000;
 
+/** How soon a new week is noticed, in which others may be the most used skills. */
+const REORDER_MS = 3_600_000;
+
 interface ToolboxParts {
   log: Logger;
+  /** What says which skills are used most. */
+  journal: Pick<Journal, "read" | "list">;
   encoder: Encoder;
   freezes: Freezes;
   models: Pick<Models, "standing">;
@@ -43,13 +49,27 @@ function checkingOf(
   return createChecking({ skills, tools: () => tools, firstLook, verifyAfterMs });
 }
 
+/** Orders skills now and whenever a new week may have begun. */
+function startOrdering(reorder: () => Promise<void>, log: Logger): { stop(): void } {
+  const order = () => {
+    reorder().catch((error: unknown) =>
+      log.error({ err: error }, "how often skills are used could not be read"),
+    );
+  };
+  const timer = setInterval(order, REORDER_MS);
+  timer.unref();
+  order();
+  return { stop: () => clearInterval(timer) };
+}
+
 /** The tools as they are now, which people may change while the program runs, and how what people say is answered by them. */
 export function createToolbox(
   config: Config,
   first: Toolset,
-  { log, encoder, freezes, models, adapters, coming = () => [] }: ToolboxParts,
+  { log, encoder, freezes, models, adapters, coming = () => [], journal }: ToolboxParts,
 ) {
   let toolset = first;
+  let used: readonly string[] = [];
   let terms = runTerms(config, first);
   /** One list for everybody who looks something up in it. */
   const tools = [...first.tools];
@@ -61,14 +81,25 @@ export function createToolbox(
     for (const secret of toolset.live.flatMap(({ secrets }) => secrets)) encoder.learn(secret);
   }
 
+  function renew(): void {
+    if (terms !== undefined) earlier.set(terms.prefix, terms);
+    terms = runTerms(config, toolset, used);
+  }
+
+  /** Describes the skills that were used most. */
+  async function reorder(): Promise<void> {
+    if (terms === undefined || !hasMoreSkills(config, toolset)) return;
+    used = await mostUsed(journal);
+    renew();
+  }
+
   async function reload(): Promise<void> {
     const next = await reloadToolset(config, toolset, (text) => log.warn(text));
     learnSecrets();
     if (next === undefined) return;
     toolset = next;
     tools.splice(0, tools.length, ...next.tools);
-    if (terms !== undefined) earlier.set(terms.prefix, terms);
-    terms = runTerms(config, next);
+    renew();
     log.info("changed tools or skills were loaded");
   }
 
@@ -104,13 +135,16 @@ export function createToolbox(
     /** What a typed text is, to these tools. */
     read: (text: string) => readTyped(text, tools),
     reload,
+    reorder,
     /** Looks every few seconds whether something was changed or frozen. */
     start(): Stoppable {
       const looking = freezes.start();
+      const ordering = startOrdering(reorder, log);
       const reloading = startReloading(async () => (toolset.isLive ? reload() : undefined), log);
       return {
         async stop() {
           reloading.abort();
+          ordering.stop();
           await looking.stop();
           await Promise.all(toolset.live.map(async (each) => each.close?.()));
         },

@@ -173,15 +173,22 @@ function allowedTerms(skills: readonly Skill[]): Pick<RunTerms, "allowed"> {
   return narrow.length === 0 ? {} : { allowed: Object.fromEntries(narrow) };
 }
 
-/** What every model's run is made of; undefined where no model is configured. */
+/** Requests name more skills than they describe, so that it matters which are used most. */
+export function hasMoreSkills({ values }: Config, { skills }: Pick<Toolset, "skills">): boolean {
+  return skills.length > settingsOf(skillIntegration, values).described;
+}
+
+/** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
 export function runTerms(
   { model, budgets, values }: Config,
   { tools, found, skills }: Toolset,
+  mostUsed: readonly string[] = [],
 ): RunTerms | undefined {
   if (model.id === undefined) return undefined;
   const { described, pinned } = settingsOf(skillIntegration, values);
   const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
-  const catalog = () => catalogText(skills, { described, first: pinned, isShipped });
+  const catalog = () =>
+    catalogText(skills, { described, first: [...pinned, ...mostUsed], isShipped });
   return hashTerms({
     model: model.id,
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,

@@ -49,7 +49,7 @@ export function discharge(thread: Thread, id: string, view: string): boolean {
   item.views.delete(view);
   if (item.views.size > 0) return true;
   thread.outbox.delete(id);
-  if (item.kind === "answer") thread.runs.delete(item.run.started.run);
+  if (item.kind === "answer" && !thread.keepsAll) thread.runs.delete(item.run.started.run);
   return true;
 }
 

@@ -7,6 +7,7 @@ import { createToolbox } from "../../src/app/toolbox.ts";
 import { loadToolset } from "../../src/app/toolset.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { createEncoder } from "../../src/security/encoder.ts";
+import { DAY_MS, usedSkills } from "../skills/used.ts";
 import { createFreezes } from "../../src/team/freezes.ts";
 
 const pack = (more = "") => `tools:
@@ -18,7 +19,7 @@ const pack = (more = "") => `tools:
     run: [echo, "{{what}}"]
 `;
 
-async function opened(yaml = "") {
+async function opened(yaml = "", used?: string) {
   const folder = await mkdtemp(join(tmpdir(), "toolbox-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await chmod(folder, 0o755);
@@ -35,6 +36,9 @@ async function opened(yaml = "") {
   const said: string[] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void said.push(line) });
   const toolset = await loadToolset(config);
+  const { clock, journal, take } = usedSkills();
+  clock.now = Date.now() - 10 * DAY_MS;
+  if (used !== undefined) await take("slack:T1:C1:1.1", used);
   const noFreezes = createFreezes({ read: async () => [], post: () => Promise.reject() });
   const toolbox = createToolbox(config, toolset, {
     log,
@@ -42,6 +46,7 @@ async function opened(yaml = "") {
     freezes: noFreezes,
     models: { standing: (id) => id },
     adapters: new Map(),
+    journal,
   });
   return { write, toolbox, said, names: () => toolbox.tools.map(({ name }) => name) };
 }
@@ -116,4 +121,15 @@ test("a skill that is saved, broken or taken away is taken up between runs, and 
   await rm(join(skillsFolder, "shop"), { recursive: true });
   await toolbox.reload();
   expect(system()).not.toContain("- shop:");
+});
+
+test("the skills that were used most are described, and a run under way keeps its list", async () => {
+  const { toolbox } = await opened("skills: { described: 2, pinned: [web] }\n", "queue-backlog");
+  const described = () => toolbox.run.terms?.system.match(/^- [a-z][\w-]+: /gm);
+  const { terms: began = { prefix: "" } } = toolbox.run;
+  const before = described();
+  await toolbox.reorder();
+  expect(described()).toContain("- queue-backlog: ");
+  expect(described()).not.toEqual(before);
+  expect(toolbox.run.termsOf?.(began.prefix)).toBe(began);
 });
