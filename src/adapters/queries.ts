@@ -3,6 +3,7 @@ import type { CheckedEdit, Edit, EditForm } from "../core/edit.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type {
   ActionCard,
+  AlertCard,
   IncidentCard,
   LivingCard,
   Outgoing,
@@ -64,6 +65,8 @@ export interface Queries {
   quoted(key: JournalKey, ref: MessageRef): Promise<string | undefined>;
   /** The card of an incident that was opened in the thread; the newest open one where none is named. */
   incident(key: JournalKey, id?: string): Promise<IncidentCard | undefined>;
+  /** A group of alerts that the thread tells of, as its buttons name it. Undefined as `action`. */
+  alerts(key: JournalKey, id: string): Promise<AlertCard | undefined>;
   /** Undefined when the thread has no such action, or no longer knows it. */
   action(key: JournalKey, action: string): Promise<ActionCard | undefined>;
   /** What a run answered; undefined when the thread has no such run, or it has not ended. */

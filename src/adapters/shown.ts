@@ -140,6 +140,14 @@ export interface AlertCard {
   links: readonly { label: string; url: string }[];
   /** The incident that is open in the thread. */
   incident: string | undefined;
+  /** When the thread heard of it first. */
+  heardAt: number;
+  /** All services that are concerned. */
+  services: readonly string[];
+  /** What a silence of exactly these would match; undefined: none is offered. */
+  silence: readonly string[] | undefined;
+  /** The newest silence that was made here; `isAll`: it hides all that stand. */
+  silenced: { until: number; endedAt: number | undefined; isAll: boolean } | undefined;
 }
 
 /** What a thread shows in one message for as long as it lives. */

@@ -23,6 +23,8 @@ import {
 } from "./transcript-turns.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts";
+import { alertsText } from "../thread/alert-phrases.ts";
+import { SILENCE } from "../thread/silences.ts";
 import { instructsOf, usesOf } from "../thread/model-run.ts";
 import { checkNotes, refOf, tellFinished, outputNote } from "./transcript-results.ts";
 
@@ -235,6 +237,12 @@ const TOLD: Told = {
           : "the run that went on";
     enqueue(transcript, entry, [note(`${nameLabel(entry.actor)} stopped ${what}.`)]);
   },
+  alert_state(transcript, entry) {
+    // Only how a group stands now: what it was before nobody was told yet.
+    const group = alertStateOf(entry.id);
+    transcript.queue = transcript.queue.filter(({ id }) => alertStateOf(id) !== group);
+    enqueue(transcript, entry, [outputNote(ALERTS, alertsText(entry))]);
+  },
   command: undefined,
   click: undefined,
   timer: undefined,
@@ -248,7 +256,6 @@ const TOLD: Told = {
   incident: undefined,
   incident_state: undefined,
   alert: undefined,
-  alert_state: undefined,
   alert_thread: undefined,
   alert_told: undefined,
   tenant: undefined,
@@ -261,6 +268,13 @@ const TOLD: Told = {
   moved: undefined,
   alarm: undefined,
 };
+
+const ALERTS = "How alerts of this thread stand, as their monitoring system tells it:";
+
+/** What is the same of all states of one group; any other entry's is its own. */
+function alertStateOf(id: string): string {
+  return id.startsWith("alert:") ? id.slice(0, id.lastIndexOf("@")) : id;
+}
 
 /** What is still to be told, to a side run too. */
 function queued({ queue, sides }: Transcript): Item[] {
@@ -349,11 +363,12 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
     const given = JSON.stringify(args);
     const did =
       run.undoes === undefined
-        ? `ran ${tool}${run.isAgents ? "" : ` ${given}`} directly`
+        ? `ran ${tool}${run.isAgents || tool === SILENCE ? "" : ` ${given}`} directly`
         : `asked to undo ${run.undoes}, by ${tool}`;
     const head = `${run.isAgents ? "An agent" : "A person"} ${did}: ${result.outcome}.`;
-    // An agent's values are its own words: they stand with the output.
-    const text = run.isAgents ? `${tool} ${given}\n${result.text}` : result.text;
+    // An agent's values are its own words, and those of a silence may be an alert's: they stand with the output.
+    const isTheirs = !run.isAgents && tool !== SILENCE;
+    const text = isTheirs ? result.text : `${tool} ${given}\n${result.text}`;
     enqueue(transcript, entry, [outputNote(head, text)]);
   }
 }

@@ -32,6 +32,7 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
     ...(overAt !== undefined && { overAt }),
     ...(triage && { triage: true as const }),
     ...(mention !== undefined && { mention: [...mention] }),
+    sources: [...new Set(all.map(({ source }) => source))],
     alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => alertFields(alert)),
     ...(again > 0 && { again }),
   };

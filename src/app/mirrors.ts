@@ -55,6 +55,7 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
     quoted: atHome(queries.quoted),
     beginnings: atHome(queries.beginnings),
     incident: atHome(queries.incident),
+    alerts: atHome(queries.alerts),
     action: atHome(queries.action),
     answer: atHome(queries.answer),
     output: atHome(queries.output),

@@ -43,7 +43,6 @@ const SILENT = {
   incident: true,
   incident_state: true,
   alert: true,
-  alert_state: true,
   alert_thread: true,
   alert_told: true,
   run_started: true,
@@ -76,6 +75,10 @@ export function noteHeard(heard: Heard, entry: Entry): void {
       }
       if ((entry.files ?? []).length > 0) heard.files ??= seq;
       return said(heard, seq, entry.actor.account, entry.text);
+    // A monitoring system's words, which models are told.
+    case "alert_state":
+      heard.foreign ??= seq;
+      return;
     case "edited":
     case "command":
       return said(heard, seq, entry.actor.account, entry.text);

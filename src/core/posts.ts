@@ -273,6 +273,8 @@ export const posts = {
     edited: z.string().optional(),
     /** The action's call after which what was broken is to be looked at again. */
     looks: z.string().optional(),
+    /** The call whose silence has ended. */
+    silence: z.string().optional(),
   }),
   /** A fenced worker's word on how a call of its own really ended. */
   signal: z.strictObject({ call: z.string(), outcome, text: z.string() }),
@@ -444,6 +446,8 @@ export const posts = {
     alerts: z.array(alert),
     /** How often an alert came back that had been over. */
     again: count.optional(),
+    /** Which systems they are of, as `alert` names them. */
+    sources: z.array(z.string()).optional(),
   }),
   /** In `ops:<channel>`: what the operations channel is told. */
   alarm: z.strictObject({ text: z.string() }),

@@ -1,7 +1,8 @@
 import type { AlertCard } from "../adapters/shown.ts";
-import type { AlertFields } from "../core/entry.ts";
+import type { AlertFields, Entry } from "../core/entry.ts";
 import { severityIn, standingIn, urgencyIn } from "../thread/alert-phrases.ts";
 import { alertsName } from "../thread/entry-ids.ts";
+import { isSilenced, matchersFor, silencesIn } from "../thread/silences.ts";
 import type { ShownAlerts, Thread } from "../thread/state.ts";
 import { isMonitoringPage } from "./alert-links.ts";
 import { findIncident } from "./incidents.ts";
@@ -33,11 +34,17 @@ const MAX_WHERE = 6;
 const MAX_VALUES = 3;
 const MAX_LINKS = 3;
 
+/** The group that buttons name so. */
+export function findAlerts(thread: Thread, id: string, shown: Shown): AlertCard | undefined {
+  const found = [...thread.alerts.values()].find(({ openedAt }) => alertsName(openedAt) === id);
+  return found && alertsOf(thread, found, shown);
+}
+
 /** A group of alerts as its message shows it. */
 export function alertsOf(
   thread: Thread,
-  { state, openedAt, back }: ShownAlerts,
-  { encode, mayLink }: Shown,
+  { state, openedAt, heardAt, back }: ShownAlerts,
+  { encode, mayLink, canSilence = false }: Shown,
 ): AlertCard {
   const { firing, acknowledged, resolved, told, startedAt, overAt, alerts, folded } = state;
   const standing = standingIn(state);
@@ -71,7 +78,43 @@ export function alertsOf(
     more: Math.max(0, firing + acknowledged + resolved - alerts.length),
     links: linksOf(standing, mayLink),
     incident: findIncident(thread, undefined)?.incident,
+    heardAt,
+    services: servicesOf(standing).map(encode),
+    silence: canSilence ? silenceOf(thread, state) : undefined,
+    silenced: silencedOf(thread, standing),
   };
+}
+
+function servicesOf(alerts: readonly AlertFields[]): string[] {
+  const named = alerts.flatMap(({ labels }) => {
+    const label = SERVICES.find((each) => labels[each] !== undefined);
+    return label === undefined ? [] : [labels[label] ?? ""];
+  });
+  return [...new Set(named)].slice(0, MAX_SERVICES);
+}
+
+const SERVICES = ["service", "kube_service", "app", "deployment"] as const;
+const MAX_SERVICES = 10;
+/** Where Alertmanager's own alerts come from: its webhook, or what it wrote into a channel. */
+const ITS_OWN: ReadonlySet<string> = new Set(["alertmanager", "slack", "discord"]);
+
+function silenceOf(thread: Thread, state: Entry<"alert_state">): string[] | undefined {
+  const { sources = [], overAt } = state;
+  const isIts = sources.length > 0 && sources.every((source) => ITS_OWN.has(source));
+  const standing = standingIn(state);
+  const isHidden = silencesIn(thread).some((each) =>
+    standing.every((alert) => isSilenced(alert, each)),
+  );
+  return isIts && overAt === undefined && !isHidden ? matchersFor(standing) : undefined;
+}
+
+function silencedOf(thread: Thread, standing: readonly AlertFields[]): AlertCard["silenced"] {
+  const newest = [...thread.silences.values()].findLast((each) =>
+    standing.some((alert) => isSilenced(alert, each)),
+  );
+  if (newest === undefined) return undefined;
+  const { until, endedAt } = newest;
+  return { until, endedAt, isAll: standing.every((alert) => isSilenced(alert, newest)) };
 }
 
 function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {

@@ -30,6 +30,8 @@ export interface Shown {
   encode: Encode;
   /** Addresses that the configuration lets people click. */
   mayLink: LinkRule | undefined;
+  /** Alertmanager's alerts can be silenced. */
+  canSilence?: boolean;
 }
 
 export function outgoingOf(

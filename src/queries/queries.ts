@@ -13,7 +13,8 @@ import { createOpenCards } from "./open-cards.ts";
 import { answerOf, outputOf } from "./answers.ts";
 import { findIncident, incidentOf } from "./incidents.ts";
 import type { LinkRule } from "../core/links.ts";
-import type { Shown } from "./outgoing.ts";
+import { SILENCE } from "../thread/silences.ts";
+import { findAlerts } from "./alerts.ts";
 import { historyOf, questionsOf } from "./history.ts";
 
 /** What adapters may look up: folds of the journals, read on at every question. `whyNot` looks at edits before they are sent; `mayLink`: addresses that the configuration lets people click. */
@@ -23,7 +24,7 @@ export function createQueries(
   encode: Encode,
   { whyNot, mayLink }: { whyNot?: WhyNot; mayLink?: LinkRule } = {},
 ): Queries {
-  const shown: Shown = { encode, mayLink };
+  const shown = { encode, mayLink, canSilence: tools.some(({ name }) => name === SILENCE) };
   const threads = createKnownThreads(journal, encode);
   const openCards = createOpenCards(threads, encode);
 
@@ -75,6 +76,8 @@ export function createQueries(
       const state = findIncident((await threads.read(key)).thread, id);
       return state && incidentOf(state, encode);
     },
+
+    alerts: async (key, id) => findAlerts((await threads.read(key)).thread, id, shown),
 
     async action(key, id) {
       const { actions } = (await threads.read(key)).thread;

@@ -1,5 +1,5 @@
 import type { AlertFields, Entry } from "../core/entry.ts";
-import { showDuration } from "../core/instant.ts";
+import { formatUtc, showDuration } from "../core/instant.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { UntoldFact } from "./state.ts";
 
@@ -93,4 +93,22 @@ export function alertsAreOver({
 
 function lineOf(text: string, most: number): string {
   return shortened(oneLine(text), most);
+}
+
+/** So many characters of each alert a model is told. */
+const MAX_TOLD = 1_000;
+
+/** For a model: what fires, with its labels. */
+export function alertsText(state: Entry<"alert_state">): string {
+  const lines = standingIn(state).map(
+    ({ name, status, labels, summary, description, startsAt }) => {
+      const since = startsAt === undefined ? "" : ` since ${formatUtc(startsAt, "second")}`;
+      const about = [summary, description].filter((text) => text !== undefined).join(" | ");
+      return shortened(
+        oneLine(`- ${name} ${status}${since} ${JSON.stringify(labels)} ${about}`),
+        MAX_TOLD,
+      );
+    },
+  );
+  return [alertsLine(state), ...lines].join("\n");
 }

@@ -28,6 +28,7 @@ import {
   type PendingPost,
   type Run,
   type ShownAlerts,
+  type Silence,
   talkingRuns,
   grantsIn,
   isUndecided,
@@ -35,6 +36,7 @@ import {
   type Untold,
   type UntoldFact,
 } from "./state.ts";
+import { silencesIn } from "./silences.ts";
 import { type Showing, unshown, unsummed } from "./shown-work.ts";
 
 /**
@@ -86,6 +88,8 @@ export type Step =
   | { do: "ring"; check: LaterCheck }
   /** A grant's time is over. */
   | { do: "lapseGrant"; grant: Grant }
+  /** A silence's. */
+  | { do: "lapseSilence"; silence: Silence }
   | { do: "verify"; key: string; check: LaterCheck }
   /** It is to be marked elsewhere that this call is done. */
   | { do: "mark"; key: string; done: Call }
@@ -110,7 +114,8 @@ export type LearningStep = Extract<Step, { key: string }>;
 /** A step that writes entries, all of which follow from the thread. */
 export type KnownStep = Exclude<
   Step,
-  LearningStep | { do: "expire" | "forget" | "ring" | "ringLook" | "lapseGrant" | "wait" }
+  | LearningStep
+  | { do: "expire" | "forget" | "ring" | "ringLook" | "lapseGrant" | "lapseSilence" | "wait" }
 >;
 
 export interface Situation extends Showing {
@@ -259,6 +264,8 @@ function ringStep(thread: Thread, { now }: Situation): Step | undefined {
   for (const look of thread.looks.values())
     if (!look.isDue && now >= look.dueAt) return { do: "ringLook", look };
   for (const grant of grantsIn(thread)) if (now >= grant.until) return { do: "lapseGrant", grant };
+  for (const silence of silencesIn(thread))
+    if (now >= silence.until) return { do: "lapseSilence", silence };
   return undefined;
 }
 
@@ -455,7 +462,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   for (const each of thread.live) {
     if (isOpen(each)) note(each.proposal.expiresAt, endOfEditing(each), escalationTime(each));
   }
-  for (const { until } of grantsIn(thread)) note(until);
+  for (const { until } of [...grantsIn(thread), ...silencesIn(thread)]) note(until);
   for (const { isDue, dueAt } of [...thread.checks.values(), ...thread.looks.values()])
     if (!isDue) note(dueAt);
   for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);

@@ -55,6 +55,8 @@ export const entryId = {
   revoked: (action: string) => `revoked:${action}`,
   /** So many looked at its edit form until then. */
   editingEnds: (action: string, until: number) => `editing-ends:${action}.${until}`,
+  /** The silence that a call made has ended. */
+  silenceEnds: (call: string) => `silence:${call}`,
   /** The time has come to look at a call again. */
   lookAgain: (call: string) => `verify:${call}`,
   /** The time has come to look again at what was broken before that call. */

@@ -32,6 +32,7 @@ function begin(state: Entry<"alert_state">): ShownAlerts {
   return {
     state,
     openedAt: state.seq,
+    heardAt: state.at,
     touched: state.seq,
     shown: new Map(),
     triaged: new Set(),

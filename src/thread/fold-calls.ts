@@ -18,6 +18,7 @@ import { noteBroken, planLook } from "./looks.ts";
 import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
+import { noteSilence } from "./silences.ts";
 import {
   type Call,
   isReader,
@@ -123,6 +124,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   }
   noteBroken(thread, run, call, entry);
   planLook(thread, call, entry);
+  noteSilence(thread, call, entry);
   if (entry.marks === true) thread.marks.set(entry.id, call);
   const { action, undoes } = call;
   if (undoes !== undefined) touch(thread, undoes, entry);

@@ -30,7 +30,9 @@ export function applyIncidentState(thread: Thread, state: Entry<"incident_state"
   } else if (known.state.last < last) {
     known.state = state;
     known.touched = seq;
-  }
+  } else return;
+  // What can be pressed below alerts depends on whether one is open.
+  for (const alerts of thread.alerts.values()) alerts.touched = seq;
 }
 
 /** A view shows it as of some entry. */

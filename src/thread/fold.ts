@@ -35,6 +35,7 @@ import {
 import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
 import { applyGate } from "./model-run.ts";
+import { noteSilenceOver } from "./silences.ts";
 import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
@@ -231,6 +232,7 @@ function timeHasCome(thread: Thread, entry: Entry<"timer">): void {
   if (look !== undefined) look.isDue = true;
   const check = thread.checks.get(entry.call ?? "");
   if (check !== undefined) check.isDue = true;
+  noteSilenceOver(thread, entry);
   const grant = thread.grants.get(entry.grant ?? "");
   if (grant !== undefined) endGrant(thread, grant, { how: "expired" }, entry);
   const action = thread.actions.get(entry.action ?? "");

@@ -210,6 +210,8 @@ export type ShownIncident = Living<Entry<"incident_state">>;
 export interface ShownAlerts extends Living<Entry<"alert_state">> {
   /** Names of alerts that it was looked into by. */
   readonly triaged: Set<string>;
+  /** When the thread was told of it first, ms since 1970. */
+  readonly heardAt: number;
   /** How urgent what fired was at most, once people were told of it. */
   pinged: number | undefined;
   /** The entry that said first that all of them are over; undefined: they are not. */
@@ -218,6 +220,19 @@ export interface ShownAlerts extends Living<Entry<"alert_state">> {
   toldOver: { readonly seq: number; readonly at: number } | undefined;
   /** How often they came back after all were over, and when that was last. */
   back: { readonly times: number; readonly at: number } | undefined;
+}
+
+/** A silence that a call of the thread's made. */
+export interface Silence {
+  readonly call: string;
+  /** As Alertmanager names it. */
+  readonly id: string;
+  readonly matchers: readonly string[];
+  /** Ms since 1970. */
+  readonly since: number;
+  readonly until: number;
+  /** Its time is over, or it was ended from here. */
+  endedAt: number | undefined;
 }
 
 export type LivingMessage = ShownIncident | ShownAlerts;
@@ -327,6 +342,8 @@ export class Thread {
   readonly incidents = new Map<string, ShownIncident>();
   /** By the journals that know the groups, and their names there. */
   readonly alerts = new Map<string, ShownAlerts>();
+  /** By the calls that made them. */
+  readonly silences = new Map<string, Silence>();
   /** The newest questions that no longer wait, by their calls. */
   readonly answered = new Map<string, QuestionEnd>();
   /** How the people who wrote or pressed here are called, by account. */

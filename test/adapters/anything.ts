@@ -239,4 +239,12 @@ export const anyAlerts: fc.Arbitrary<AlertCard> = fc.record({
     { maxLength: 3 },
   ),
   incident: fc.constantFrom(undefined, "inc-20261123-aaaa"),
+  heardAt: fc.constant(1_795_318_200_000),
+  services: fc.array(anyLong(300), { maxLength: 3 }),
+  silence: fc.constantFrom(undefined, ['alertname="x"']),
+  silenced: fc.constantFrom(
+    undefined,
+    { until: 1_795_318_200_000, endedAt: undefined, isAll: true },
+    { until: 1_795_318_200_000, endedAt: 1_795_318_200_000, isAll: false },
+  ),
 });

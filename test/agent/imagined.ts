@@ -74,6 +74,7 @@ type Unimagined = Extract<
       | "show"
       | "ring"
       | "ringLook"
+      | "lapseSilence"
       | "verify"
       | "mark"
       | "page"
@@ -90,6 +91,7 @@ function isUnimagined(step: Step): step is Unimagined {
     "show",
     "ring",
     "ringLook",
+    "lapseSilence",
     "verify",
     "mark",
     "page",

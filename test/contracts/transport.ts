@@ -13,6 +13,7 @@ import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
 import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
 import { doorsOnSurface, type PlatformOfDoors } from "./transport-doors.ts";
+import { alertsOnSurface } from "./transport-alerts.ts";
 import { incidentsOnSurface } from "./transport-incidents.ts";
 import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
@@ -230,6 +231,7 @@ export function transportContract(
     doorsOnSurface({ ...surface, journal: () => journal });
     grantsOnSurface(surface);
     botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
+    alertsOnSurface({ ...surface, journal: () => journal });
     incidentsOnSurface({ at: () => platform, journal: () => journal, run, shows, crowd });
 
     test("Stop ends what goes on", async () => {

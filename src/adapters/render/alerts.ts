@@ -1,6 +1,7 @@
 import { formatUtc, showDuration } from "../../core/instant.ts";
 import { counted, oneLine } from "../../core/text.ts";
 import type { AlertCard } from "../shown.ts";
+import { alertButton, type Button } from "./buttons.ts";
 import type { RenderedCard, Tone } from "./card.ts";
 import { clip, summaryOf } from "./clip.ts";
 import { addressInline, type Inline, inert, type RenderedMessage } from "./rich-text.ts";
@@ -32,7 +33,7 @@ export function renderAlerts(card: AlertCard): RenderedCard {
     about: aboutOf(card),
     mentions: [],
     exact: undefined,
-    buttons: [],
+    buttons: buttonsOf(card),
     more: [],
     summary: summaryOf(alertsLine(card)),
   };
@@ -146,6 +147,19 @@ function fact(label: string, text: string) {
   return text === "" ? [] : [{ label, text }];
 }
 
+function buttonsOf(card: AlertCard): Button[] {
+  const { id, incident, silence } = card;
+  if (isOver(card))
+    return incident === undefined
+      ? []
+      : [alertButton("resolve", id, `Resolve ${incident}…`, "primary")];
+  return [
+    alertButton("look", id, "Look into it", "primary"),
+    ...(silence === undefined ? [] : [alertButton("silence", id, "Silence 1 h")]),
+    ...(incident === undefined ? [alertButton("open", id, "Open incident…")] : []),
+  ];
+}
+
 /** Each with the host that it leads to. */
 function linksOf({ links }: AlertCard): Inline[] {
   return links.flatMap(({ label, url }, at): Inline[] => {
@@ -165,14 +179,22 @@ function lettersOf(label: string): string {
 
 /** `since … · told 14 times, last …` */
 function aboutOf(card: AlertCard): Inline[] {
-  const { startedAt, overAt, told, toldAt, back } = card;
+  const { startedAt, overAt, told, toldAt, back, silenced } = card;
+  const hidden: Inline[] = silenced === undefined ? [] : silenceInlines(silenced);
   const again: Inline[] =
     back === undefined ? [] : [{ text: ` · back ${timesOf(back.times)}, last ` }, timeOf(back.at)];
   const repeats: Inline[] =
     told > 1 ? [{ text: ` · told ${timesOf(told)}, last ` }, timeOf(toldAt)] : [];
   return overAt !== undefined && isOver(card)
-    ? [timeOf(startedAt), { text: " to " }, timeOf(overAt), ...again, ...repeats]
-    : [{ text: "since " }, timeOf(startedAt), ...again, ...repeats];
+    ? [timeOf(startedAt), { text: " to " }, timeOf(overAt), ...again, ...repeats, ...hidden]
+    : [{ text: "since " }, timeOf(startedAt), ...again, ...repeats, ...hidden];
+}
+
+function silenceInlines({ until, endedAt, isAll }: NonNullable<AlertCard["silenced"]>): Inline[] {
+  const what = isAll ? "silence" : "silence of some";
+  return endedAt === undefined
+    ? [{ text: ` · 🔕 ${what} until ` }, timeOf(until)]
+    : [{ text: ` · 🔔 ${what} expired ` }, timeOf(endedAt)];
 }
 
 function timesOf(count: number): string {

@@ -36,6 +36,7 @@ export type ButtonAction =
   /** Also of the form that asks why it did not help. */
   | Feedback
   | IncidentPress
+  | AlertPress
   | { kind: "stop"; run?: string };
 
 /** Opens the form in which that is said of an incident. */
@@ -43,6 +44,13 @@ export interface IncidentPress {
   kind: "incident";
   what: "update" | "resolve" | "severity";
   incident: string;
+}
+
+/** Asks for something about a group of alerts; `open` and `resolve` open a form about an incident. */
+export interface AlertPress {
+  kind: "alerts";
+  what: "look" | "silence" | "open" | "resolve";
+  alerts: string;
 }
 
 /** `digest`: the beginning of the one that was on the pressed card. */
@@ -84,6 +92,10 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "incident-update": (incident) => ({ kind: "incident", what: "update", incident }),
   "incident-resolve": (incident) => ({ kind: "incident", what: "resolve", incident }),
   "incident-severity": (incident) => ({ kind: "incident", what: "severity", incident }),
+  "alert-look": (alerts) => ({ kind: "alerts", what: "look", alerts }),
+  "alert-silence": (alerts) => ({ kind: "alerts", what: "silence", alerts }),
+  "alert-open": (alerts) => ({ kind: "alerts", what: "open", alerts }),
+  "alert-resolve": (alerts) => ({ kind: "alerts", what: "resolve", alerts }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
@@ -180,6 +192,20 @@ export function incidentButton(
   style: Button["style"] = "plain",
 ): Button {
   return { id: incidentFormId({ what, incident }), label, style };
+}
+
+/** As the form has it that the button opens. */
+export function alertFormId({ what, alerts }: Omit<AlertPress, "kind">): string {
+  return `wk:alert-${what}:${alerts}`;
+}
+
+export function alertButton(
+  what: AlertPress["what"],
+  alerts: string,
+  label: string,
+  style: Button["style"] = "plain",
+): Button {
+  return { id: alertFormId({ what, alerts }), label, style };
 }
 
 /** `ref`: a run, or a call of one. */

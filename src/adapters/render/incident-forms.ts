@@ -4,12 +4,12 @@ import type { IncidentCard } from "../shown.ts";
 import { type IncidentPress, incidentFormId } from "./buttons.ts";
 import type { Form, FormField } from "./forms.ts";
 
-const SEVERITIES = ["sev1", "sev2", "sev3", "sev4"];
+export const SEVERITIES = ["sev1", "sev2", "sev3", "sev4"];
 
 type Words = Pick<FormField, "name" | "label" | "hint" | "kind" | "maxLength">;
 
 /** Named as the commands name them. */
-const WORDS = {
+export const WORDS = {
   note: {
     name: "note",
     label: "What was found or done",
@@ -127,7 +127,7 @@ export function incidentCommand(
   const said = Object.entries(written).flatMap(([name, text]) => {
     const value = text.trim();
     const isSame = value === "" || value === valueOf(card, name).trim();
-    return isSame || !Object.hasOwn(WORDS, name) ? [] : [`${name}=${quoted(value)}`];
+    return isSame || !Object.hasOwn(WORDS, name) ? [] : [`${name}=${quotedValue(value)}`];
   });
   if (what !== "resolve" && said.length === 0) return undefined;
   const verb = what === "resolve" ? "resolve" : "update";
@@ -135,6 +135,6 @@ export function incidentCommand(
 }
 
 /** As the grammar of commands takes it back, whatever is in it. */
-function quoted(value: string): string {
+export function quotedValue(value: string): string {
   return `"${value.replaceAll(/["\\]/g, (sign) => `\\${sign}`)}"`;
 }

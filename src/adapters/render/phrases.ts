@@ -1,3 +1,12 @@
+export const UNKNOWN_ALERTS = "I don't know these alerts in this thread any more.";
+export const NOT_SILENCED =
+  "I can't silence these alerts from here: they are over, silenced already, or their Alertmanager isn't one of mine.";
+export const NOTHING_OPEN = "No incident is open in this thread any more.";
+
+export function openAlready(incident: string): string {
+  return `${incident} is open in this thread already: its card has what can be done.`;
+}
+
 /** What every chat says in the same words, the terminal too. */
 
 import { formatElapsed, isoUtc } from "../../core/instant.ts";

@@ -3,13 +3,19 @@ import { isOverStatus } from "../../core/incident-status.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { Click, Feedback } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
-import { editingClick, openedClick, readButtonAction } from "../render/buttons.ts";
+import type { AlertCard } from "../shown.ts";
+import { alertCommand, alertForm, lookText, silenceText } from "../render/alert-forms.ts";
+import { type AlertPress, editingClick, openedClick, readButtonAction } from "../render/buttons.ts";
 import { renderDetails, renderOpened } from "../render/card-details.ts";
 import type { RenderedMessage } from "../render/rich-text.ts";
 import { type Form, loadForm, type MistakenForm, readForm, whyForm } from "../render/forms.ts";
 import { incidentCommand, incidentForm } from "../render/incident-forms.ts";
 import {
   NOTHING_CHANGED,
+  NOTHING_OPEN,
+  NOT_SILENCED,
+  UNKNOWN_ALERTS,
+  openAlready,
   NOT_KEPT,
   OTHER_VERSION,
   FEEDBACK_NOTED,
@@ -55,7 +61,10 @@ export interface FormTarget<Reply> extends InteractionTarget<Reply> {
 /** Where it was pressed, and what that says. */
 interface PressedIn {
   key: JournalKey;
-  queries: Pick<Queries, "action" | "incident" | "editForm" | "checkEdit" | "answer" | "output">;
+  queries: Pick<
+    Queries,
+    "action" | "incident" | "alerts" | "editForm" | "checkEdit" | "answer" | "output"
+  >;
   /** Of the button or the form. */
   id: string;
 }
@@ -104,6 +113,8 @@ export async function handleButton<Reply>(
       const verb = action.what === "resolve" ? "resolve" : "update";
       return target.openForm(incidentForm(action, card), `incident ${verb} ${card.id} …`);
     }
+    case "alerts":
+      return pressAlerts({ key, queries }, action, target);
     case "read": {
       const { page } = action;
       const where = { key, queries, ...reading };
@@ -115,6 +126,31 @@ export async function handleButton<Reply>(
       return found === undefined ? target.tell(NOT_KEPT) : target.showPage(found);
     }
   }
+}
+
+async function pressAlerts<Reply>(
+  { key, queries }: Pick<PressedIn, "key" | "queries">,
+  press: AlertPress,
+  target: ButtonTarget<Reply>,
+): Promise<Reply> {
+  const { what } = press;
+  const card = await queries.alerts(key, press.alerts);
+  if (card === undefined) return target.tell(UNKNOWN_ALERTS);
+  if (what === "look") return target.record(lookText(card));
+  if (what === "silence") {
+    const said = silenceText(card);
+    return said === undefined ? target.tell(NOT_SILENCED) : target.record(said);
+  }
+  const why = whyNotOf(what, card);
+  if (why !== undefined) return target.tell(why);
+  const typed = what === "open" ? "incident open …" : `incident resolve ${card.incident ?? "…"}`;
+  return target.openForm(alertForm({ ...press, what }, card), typed);
+}
+
+/** Why the form makes no sense any more. */
+function whyNotOf(what: AlertPress["what"], { incident }: AlertCard): string | undefined {
+  if (what === "open") return incident === undefined ? undefined : openAlready(incident);
+  return incident === undefined ? NOTHING_OPEN : undefined;
 }
 
 /** What is typed instead of each form. */
@@ -137,6 +173,14 @@ export async function handleForm<Reply>(
     const card = await queries.incident(key, press.incident);
     if (card === undefined) return target.tell(unknownIncident(press.incident));
     const said = incidentCommand(press, card, written);
+    return said === undefined ? target.tell(NOTHING_CHANGED) : target.record(said);
+  }
+  if (press?.kind === "alerts") {
+    const card = await queries.alerts(key, press.alerts);
+    if (card === undefined) return target.tell(UNKNOWN_ALERTS);
+    const why = whyNotOf(press.what, card);
+    if (why !== undefined) return target.tell(why);
+    const said = alertCommand(press, card, written);
     return said === undefined ? target.tell(NOTHING_CHANGED) : target.record(said);
   }
   const sent = await readForm(queries, key, id, written);

@@ -41,7 +41,7 @@ async function ring(ctx: ThreadContext, step: TimedStep): Promise<void> {
   await catchUp(ctx);
 }
 
-type TimedStep = StepOf<"expire" | "forget" | "ring" | "ringLook" | "lapseGrant">;
+type TimedStep = StepOf<"expire" | "forget" | "ring" | "ringLook" | "lapseGrant" | "lapseSilence">;
 
 function timerOf(step: TimedStep): Omit<Draft<"timer">, "kind"> {
   if (step.do === "lapseGrant") {
@@ -51,6 +51,10 @@ function timerOf(step: TimedStep): Omit<Draft<"timer">, "kind"> {
   if (step.do === "ringLook") {
     const { call } = step.look.of;
     return { id: entryId.lookAfter(call), looks: call };
+  }
+  if (step.do === "lapseSilence") {
+    const { call: silence } = step.silence;
+    return { id: entryId.silenceEnds(silence), silence };
   }
   if (step.do === "forget") {
     const { action, editing } = step.action;
@@ -281,7 +285,8 @@ export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Pr
     step.do === "forget" ||
     step.do === "ring" ||
     step.do === "ringLook" ||
-    step.do === "lapseGrant"
+    step.do === "lapseGrant" ||
+    step.do === "lapseSilence"
   )
     return ring(ctx, step);
   // Where something came meanwhile it is decided again.

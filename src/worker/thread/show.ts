@@ -25,6 +25,7 @@ import { livingOf } from "../../queries/living.ts";
 import { livingIn, livingName } from "../../thread/fold-living.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
+import { SILENCE } from "../../thread/silences.ts";
 import { showElsewhere } from "./elsewhere.ts";
 import { Thread } from "../../thread/state.ts";
 
@@ -71,8 +72,9 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
   });
 };
 
-function shownAs({ encoder, mayLink }: ThreadContext["parts"]): ShownWords {
-  return { encode: encoder.encode, mayLink };
+function shownAs({ encoder, mayLink, dispatcher }: ThreadContext["parts"]): ShownWords {
+  const canSilence = dispatcher.find(SILENCE) !== undefined;
+  return { encode: encoder.encode, mayLink, canSilence };
 }
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */

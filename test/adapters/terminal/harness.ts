@@ -138,6 +138,7 @@ export function queriesOf(world: World): Queries {
     isKnown: async (key) => world.threads.some((each) => each.key === key),
     action: async (key, action) =>
       world.open.find((each) => each.key === key && each.action === action),
+    alerts: async () => undefined,
     incident: async () => undefined,
     answer: async () => undefined,
     output: async (_key, call) => world.outputs?.get(call),

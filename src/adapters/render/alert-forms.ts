@@ -1,0 +1,98 @@
+import type { Edit } from "../../core/edit.ts";
+import { isoUtc } from "../../core/instant.ts";
+import { oneLine } from "../../core/text.ts";
+import type { Inbound } from "../inbox.ts";
+import type { AlertCard } from "../shown.ts";
+import { type AlertPress, alertFormId } from "./buttons.ts";
+import type { Form } from "./forms.ts";
+import { quotedValue, SEVERITIES, WORDS } from "./incident-forms.ts";
+
+type Said = Omit<Extract<Inbound, { kind: "text" }>, "actor">;
+
+/** A name that can be no sentence: whoever presses says it as their own. */
+const PLAIN_NAME = /^[\w.:-]{1,80}$/;
+
+/** As if whoever pressed had asked it. What an alert says is no word of theirs: it stands in the thread. */
+export function lookText({ name }: AlertCard): Said {
+  const what = PLAIN_NAME.test(name) ? `the alert ${name}` : "this alert";
+  return { kind: "text", text: `Look into ${what}: what is wrong, since when, and why?` };
+}
+
+/** The command that silences what the card shows for an hour; undefined: it cannot be silenced from here. */
+export function silenceText({ id, silence }: AlertCard): Said | undefined {
+  if (silence === undefined) return undefined;
+  const args = [
+    `matchers=${quotedValue(JSON.stringify(silence))}`,
+    "duration=1h",
+    `comment=${quotedValue(`Pressed on the message of ${id}`)}`,
+  ];
+  return { kind: "text", text: `/run alertmanager_silence ${args.join(" ")}` };
+}
+
+/** What is usually meant by the words of monitoring systems; a person sees it in the form before it counts. */
+const GRADES: readonly { grade: string; words: RegExp }[] = [
+  { grade: "sev1", words: /^(?:critical|crit|page|emergency|emerg|fatal|disaster|sev-?1|p1|1)$/i },
+  { grade: "sev2", words: /^(?:error|err|high|major|sev-?2|p2|2)$/i },
+  { grade: "sev3", words: /^(?:warning|warn|medium|minor|average|sev-?3|p3|3)$/i },
+];
+
+function gradeOf({ severity = "" }: AlertCard): string {
+  return GRADES.find(({ words }) => words.test(severity))?.grade ?? "";
+}
+
+/** The form in which an incident is opened, or resolved with the alerts' end. */
+export function alertForm(press: AlertPress & { what: "open" | "resolve" }, card: AlertCard): Form {
+  const id = alertFormId(press);
+  if (press.what === "resolve") {
+    const fields = [WORDS.cause, WORDS.note].map((words) => ({
+      ...words,
+      choices: [],
+      value: "",
+      optional: true,
+    }));
+    return { id, title: "Resolve the incident", submit: "Resolve", fields };
+  }
+  const values = {
+    title: oneLine(card.summary === undefined ? card.name : `${card.name}: ${card.summary}`),
+    severity: gradeOf(card),
+    services: card.services.join(", "),
+  };
+  const fields = ([WORDS.title, WORDS.severity, WORDS.services] as const).map((words) => ({
+    ...words,
+    choices: words.kind === "choice" ? SEVERITIES : [],
+    value: values[words.name].slice(0, words.maxLength).toWellFormed(),
+    optional: words.name !== "title",
+  }));
+  return { id, title: "Open an incident", submit: "Open", fields };
+}
+
+/** What a sent form says: the command, with the alerts' own times. Undefined: it says too little. */
+export function alertCommand(
+  { what }: AlertPress,
+  card: AlertCard,
+  written: Edit["written"],
+): Said | undefined {
+  const { startedAt, heardAt, overAt, incident } = card;
+  const said = Object.entries(written)
+    .filter(([name, text]) => name !== "title" && Object.hasOwn(WORDS, name) && text.trim() !== "")
+    .map(([name, text]) => `${name}=${quotedValue(text.trim())}`);
+  if (what === "resolve") {
+    if (incident === undefined || overAt === undefined) return undefined;
+    const command = ["incident resolve", incident, `resolvedAt=${timeOf(overAt)}`, ...said];
+    return { kind: "text", text: command.join(" ") };
+  }
+  const title = written["title"]?.trim() ?? "";
+  if (title === "") return undefined;
+  const times = [
+    `startedAt=${timeOf(startedAt)}`,
+    `detectedAt=${timeOf(Math.max(startedAt, heardAt))}`,
+  ];
+  return {
+    kind: "text",
+    text: ["/incident open", quotedValue(title), ...said, ...times].join(" "),
+  };
+}
+
+function timeOf(at: number): string {
+  return `${isoUtc(at, "second")}Z`;
+}
