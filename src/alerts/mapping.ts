@@ -1,6 +1,7 @@
 import type jsonata from "jsonata";
 import * as z from "zod";
 import { BotError, messageOf } from "../core/errors.ts";
+import { tryJson } from "../core/json.ts";
 import { alertOf, isoTime, maybe, type Notification, notificationOf } from "./alert.ts";
 
 /** Systems that have no reader of ours: the configuration says in JSONata what their requests say. */
@@ -51,18 +52,26 @@ export async function mappedSource(name: string, mapping: string): Promise<Mappe
     const message = `alerts.sources.${name}.mapping: ${whyOf(error)}`;
     throw new BotError("CONFIG_INVALID", message);
   }
+  async function make(body: unknown): Promise<unknown> {
+    try {
+      const made: unknown = await expression.evaluate(body);
+      // JSONata's lists carry marks of its own.
+      return made === undefined ? made : tryJson(JSON.stringify(made));
+    } catch (error) {
+      throw refused(name, whyOf(error));
+    }
+  }
+
+  /** One at a time: the time that an answer may take is not spent by others. */
+  let before: Promise<unknown> = Promise.resolve();
   return {
     name,
     async read(body) {
-      let made: unknown;
-      try {
-        made = await expression.evaluate(body);
-      } catch (error) {
-        throw refused(name, whyOf(error));
-      }
+      const making = before.then(() => make(body));
+      before = making.catch(() => {});
+      const made = await making;
       if (made === undefined) throw refused(name, "it makes nothing of this request");
-      // JSONata's lists carry marks of its own.
-      const found = all.safeParse(JSON.parse(JSON.stringify(made)));
+      const found = all.safeParse(made);
       if (found.success) return notificationOf(found.data.map((each) => alertOf(each)));
       throw refused(
         name,

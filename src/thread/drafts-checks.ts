@@ -157,8 +157,8 @@ export function insteadDrafts(
     ].join("\n\n");
     return [{ ...endedDraft(run, encode(text), "completed"), ...failed }];
   }
-  const said = [...modelRun.told, ...modelRun.unseen].map(({ text }) => text).join("\n");
-  const plan = checking.plan({ text: said });
+  const said = askedIn(started, [...modelRun.told, ...modelRun.unseen]);
+  const plan = checking.plan({ text: said.map(({ text }) => text).join("\n") });
   if (plan.calls.length === 0) return undefined;
   const name = runName(thread.counts.runs + 1);
   const { answers, principals, app } = started;
@@ -176,6 +176,16 @@ export function insteadDrafts(
     checkingDraft(thread, next, plan, { why: "model_failed", instead }),
     { ...endedDraft(run, encode(why), "failed"), ...failed, instead: name },
   ];
+}
+
+/** What the run's own people said, or the bot where none of them did: others' words choose nothing that is looked at for them. */
+function askedIn(
+  { principals }: Pick<Run["started"], "principals">,
+  said: readonly Entry<"message">[],
+): Entry<"message">[] {
+  return said.filter(({ app, actor }) =>
+    principals.length === 0 ? app === true : app !== true && principals.includes(actor.account),
+  );
 }
 
 /** Names of a group's alerts, as far as they were told. */

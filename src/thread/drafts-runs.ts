@@ -56,7 +56,10 @@ export function beginDrafts(
     const isBeside = talkingRuns(thread).first !== undefined;
     const { messages, instructing, unsure } = waitingIn(thread, isBeside);
     const begun = start();
-    const asked = instructing.map(({ text }) => text).join("\n");
+    const people = instructing.filter(({ app }) => app !== true);
+    // What bots say beside people chooses nothing that is looked at for these.
+    const asking = people.length > 0 ? people : instructing;
+    const asked = asking.map(({ text }) => text).join("\n");
     const looksFirst = !isBeside && !unsure;
     return [
       start({

@@ -367,3 +367,22 @@ test.each([
   await expect(read({})).rejects.toThrow("The mapping of own: ");
   expect(performance.now() - began).toBeLessThan(5_000);
 });
+
+test("many requests for one mapping at once are all read: none spends the others' time", async () => {
+  const { read } = await mappedSource(
+    "own",
+    'alerts.{"name": title, "labels": {"k": $uppercase(title)}, "summary": $join([title, svc], " ")}',
+  );
+  const alerts = Array.from({ length: 100 }, (_, i) => ({ title: `t${i}`, svc: `s${i}` }));
+  const read64 = Array.from({ length: 64 }, async () => read({ alerts }));
+  for (const found of await Promise.all(read64)) expect(found.alerts).toHaveLength(100);
+});
+
+test("a mapping that makes a function, or meets what is nested without end, refuses the request", async () => {
+  const fails = { code: "INPUT_INVALID" };
+  const { read: makesFunction } = await mappedSource("own", '{"name": function($x){$x}}');
+  await expect(makesFunction({})).rejects.toMatchObject(fails);
+  const { read: makesDeep } = await mappedSource("own", '{"name": title}');
+  const title: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  await expect(makesDeep({ title })).rejects.toMatchObject(fails);
+});

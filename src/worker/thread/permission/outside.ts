@@ -8,6 +8,7 @@ import { argsOf } from "../../../thread/state.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
 import { peopleAround } from "../places.ts";
+import { isAmongMembers } from "./requesters.ts";
 
 /**
  * True when the model request behind the run's newest calls held text from outside: a result of a tool that does not only
@@ -16,8 +17,9 @@ import { peopleAround } from "../places.ts";
  */
 export async function hasReadOutside(ctx: ThreadContext, run: string): Promise<boolean> {
   const { modelRun, started } = ctx.thread.runs.get(run) ?? {};
-  // No person's words led to these calls: an alert's did, or what was read before.
-  if (started?.checks !== undefined && started.principals.length === 0) return true;
+  // Words led to these calls, and not only members': an alert's, a guest's, or what was read before.
+  const isLooking = started?.checks !== undefined && modelRun?.last === undefined;
+  if (isLooking && !(await isAmongMembers(ctx, run))) return true;
   const seen = started?.repeats === undefined ? modelRun?.last?.seen : started.seq;
   if (seen === undefined) return false;
   const { heard } = ctx.state;
