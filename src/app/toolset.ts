@@ -19,6 +19,8 @@ import {
   openLiveTools,
   unavailableIntegrations,
 } from "../tools/registry.ts";
+import { createExec } from "../tools/process.ts";
+import { type GitSkills, type GitSource, openGitSkills } from "../tools/skills/git-skills.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import { shortCredentials } from "../tools/http.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -55,8 +57,17 @@ export async function loadToolset(
 ): Promise<Toolset> {
   const { secrets, values } = config;
   const { encode } = createEncoder(secrets);
-  const { folders } = settingsOf(skillIntegration, values);
-  const library = openSkills([shipped("skills"), ...folders], encode);
+  const { folders, git } = settingsOf(skillIntegration, values);
+  const fetched = fetchedSkills(config, git);
+  await fetched?.refresh([]);
+  const places = {
+    *[Symbol.iterator]() {
+      yield shipped("skills");
+      yield* fetched?.folders ?? [];
+      yield* folders;
+    },
+  };
+  const library = openSkills(places, encode);
   await library.refresh();
   const { skills, problems } = library;
   const variable = (name: string) => config.variables[name] ?? "";
@@ -65,7 +76,8 @@ export async function loadToolset(
   const warn = (text: string) => void warnings.push(encode(text));
   const parts = { ...lent, platforms: config.platforms, skills, variable, anyVariable, warn };
   const fixed = await createTools(values, parts);
-  const live = await openLiveTools(values, parts);
+  const opened = await openLiveTools(values, parts);
+  const live = fetched === undefined ? opened : [fetched, ...opened];
   await refresh(fixed, live);
   const { tools, found } = listTools(config, fixed, live);
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
@@ -90,6 +102,15 @@ export async function loadToolset(
     proofs,
     warnings,
   };
+}
+
+/** What git gave is kept in the program's own folder; undefined: nothing is to be fetched. */
+function fetchedSkills(
+  { dataDir, secrets }: Config,
+  git: readonly GitSkills[],
+): GitSource | undefined {
+  if (git.length === 0) return undefined;
+  return openGitSkills(git, { dataDir, exec: createExec({ encoder: createEncoder(secrets) }) });
 }
 
 function listTools(
@@ -151,8 +172,9 @@ export async function reloadToolset(
   const { fixed, live, library } = last;
   const problemsNow = () => [...problemsOf(live), ...library.problems.map(skillProblemText)];
   const said = new Set(problemsNow());
-  const isSkillOther = await library.refresh();
-  const isOther = (await refresh(fixed, live)) || isSkillOther;
+  const isToolOther = await refresh(fixed, live);
+  // After them: a folder from git may have come.
+  const isOther = (await library.refresh()) || isToolOther;
   for (const text of problemsNow()) if (!said.has(text)) warn(text);
   if (!isOther) return undefined;
   const { tools, found } = listTools(config, fixed, live);

@@ -56,11 +56,11 @@ export async function loadSkills(
 /**
  * Finds and loads the skills in `folders` whenever it is asked, four folders deep, without following links to folders. If two have
  * one name, the later wins and the other becomes a problem. What was not touched is not read again, and one that breaks stays what
- * it was. `encode` removes known secrets from names and descriptions, which are in every request; bodies and files pass it later, as
+ * it was. The list of folders may become another. `encode` removes known secrets from names and descriptions, which are in every request; bodies and files pass it later, as
  * results do. Never throws: a skill that does not load is a problem.
  */
 export function openSkills(
-  folders: readonly string[],
+  folders: Iterable<string>,
   encode: (text: string) => string,
 ): SkillLibrary {
   const skills: Skill[] = [];

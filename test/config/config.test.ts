@@ -71,6 +71,7 @@ describe("without any configuration", () => {
       timezone: undefined,
       logLevel: "info",
       drainMs: 5_000,
+      verifyAfterMinutes: 5,
       file: undefined,
       terminal: { color: true, dumb: false },
       approvals: {

@@ -13,6 +13,28 @@ const skillFolder = z
   .transform((path) => normalize(path))
   .refine((path) => path !== "/", "expected a folder of skills, not /");
 
+/** What git is given is no option, and has no password in it that `ps` or a log would show. */
+const gitUrl = z
+  .string()
+  .max(1_000)
+  .regex(
+    /^(?:https:\/\/[\w.-]+(?::\d+)?|ssh:\/\/(?:\w[\w.-]*@)?\w[\w.-]*(?::\d+)?)\/[\w.~/+-]+$/,
+    "expected https://host/path or ssh://user@host/path, without a password",
+  );
+
+const gitSkills = z.strictObject({
+  url: gitUrl,
+  commit: z.string().regex(/^[0-9a-f]{40}$/, "expected the 40 digits of a commit, in lower case"),
+  path: z
+    .string()
+    .regex(
+      /^(?!\.{1,2}(?:\/|$))[\w.-]+(?:\/(?!\.{1,2}(?:\/|$))[\w.-]+)*$/,
+      "expected a folder in the repository, such as skills/web",
+    )
+    .optional(),
+  name: z.string().min(1).max(100).optional(),
+});
+
 /** The skills' instructions and files, for the model. */
 export const skills = defineIntegration({
   name: "skills",
@@ -21,6 +43,11 @@ export const skills = defineIntegration({
       "skills.folders",
       z.array(skillFolder).max(20).prefault([]),
       "Absolute folders, at most 20, with [skills](skills.md) to load besides the program's own, looked at again while the program runs. If two have one name, the last folder's wins.",
+    ),
+    git: fromYaml(
+      "skills.git",
+      z.array(gitSkills).max(20).prefault([]),
+      "[Skills from git](skills.md#skills-from-git) at a commit that never moves, at most 20: `url` (https or ssh), `commit` (40 digits), and if need be `path` (a folder of it) and `name` (what the log calls it).",
     ),
     described: fromYaml(
       "skills.described",
@@ -34,11 +61,11 @@ export const skills = defineIntegration({
     ),
   }),
   unavailable: (_, parts) => (parts.skills.length === 0 ? "There are no skills." : undefined),
-  tools: ({ folders }, { skills: loaded }) => [
+  tools: ({ folders, git }, { skills: loaded }) => [
     createActivateSkill(loaded),
     createFindSkill(loaded),
     createReadSkillFile(loaded),
     // None that comes with the program has a script.
-    ...(folders.length === 0 ? [] : [createRunSkillScript(loaded)]),
+    ...(folders.length + git.length === 0 ? [] : [createRunSkillScript(loaded)]),
   ],
 });
