@@ -52,8 +52,18 @@ function isNothing({
   ...rest
 }: ThreadShift): boolean {
   const { alerts, broken, failed } = rest;
-  const lists = [deeds, waiting, questions, unsettled, missed, silences, unanswered, broken];
-  return lists.every(({ length }) => length === 0) && alerts === undefined && failed === 0;
+  const lists = [
+    deeds,
+    waiting,
+    questions,
+    unsettled,
+    missed,
+    silences,
+    unanswered,
+    broken,
+    alerts,
+  ];
+  return lists.every(({ length }) => length === 0) && failed === 0;
 }
 
 /** What met in several threads or incidents, the most often first. */

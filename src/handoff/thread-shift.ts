@@ -61,8 +61,8 @@ export interface ThreadShift {
   questions: string[];
   /** Calls whose outcome nobody knows. */
   unsettled: { ref: string; what: string; at: number }[];
-  /** How its alerts stood at the end. */
-  alerts: Entry<"alert_state"> | undefined;
+  /** How each group of its alerts stood at the end. */
+  alerts: Entry<"alert_state">[];
   missed: Missed[];
   /** What was found to be broken, a line for each thing and cause. */
   broken: string[];
@@ -80,7 +80,8 @@ export function threadShift(
   isOwn: (tool: string) => boolean,
 ): ThreadShift {
   const end = entries.findIndex(({ at }) => at >= span.to);
-  const known = withoutRemoved(end === -1 ? entries : entries.slice(0, end));
+  // What was taken away after the span is shown to nobody either.
+  const known = withoutRemoved(entries).slice(0, end === -1 ? entries.length : end);
   const thread = fold(new Thread({ keepsAll: true }), known);
   const within = known.filter(({ at }) => at >= span.from);
   const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
@@ -99,7 +100,7 @@ export function threadShift(
     unsettled: [...thread.unknown.values()]
       .filter(({ settled }) => settled === undefined)
       .map((call) => ({ ref: refOf(call), what: whatOf(call), at: call.finished?.at ?? 0 })),
-    alerts: newestAlerts(known, span.from),
+    alerts: alertsSince(thread, span.from),
     missed: missedIn(lately),
     broken: brokenIn(lately),
     runs: within.filter(({ kind }) => kind === "run_started").length,
@@ -188,17 +189,13 @@ function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntr
   return known.flatMap((each) => (each.kind === "message" && ids.has(each.id) ? [each.text] : []));
 }
 
-/** Undefined where it was over before the span began. */
-function newestAlerts(
-  entries: readonly StoredEntry[],
-  from: number,
-): Entry<"alert_state"> | undefined {
-  const newest = entries
-    .filter((each): each is Entry<"alert_state"> => each.kind === "alert_state")
-    .toSorted((a, b) => a.last - b.last)
-    .at(-1);
-  const fires = newest !== undefined && newest.firing + newest.acknowledged > 0;
-  return fires || (newest?.overAt ?? newest?.at ?? 0) >= from ? newest : undefined;
+/** Without those that were over before the span began. */
+function alertsSince({ alerts }: Thread, from: number): Entry<"alert_state">[] {
+  return [...alerts.values()]
+    .map(({ state }) => state)
+    .filter(
+      ({ firing, acknowledged, overAt, at }) => firing + acknowledged > 0 || (overAt ?? at) >= from,
+    );
 }
 
 /** Each gap once for each call that had it; what rules did not allow is one. */

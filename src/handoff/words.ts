@@ -1,3 +1,4 @@
+import type { Entry } from "../core/entry.ts";
 import { showDuration } from "../core/instant.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { Incident } from "../incidents/incident.ts";
@@ -128,13 +129,10 @@ function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): str
   const silenced = silences.map(
     ([{ ref, what, until }, where]) => `${ref} ${clean(what)}; ends ${show(until)}; ${where}`,
   );
-  const firing = threads.flatMap(({ alerts, where }) => {
-    if (alerts === undefined || alerts.firing + alerts.acknowledged === 0) return [];
-    const { name, firing: count, acknowledged, startedAt, told } = alerts;
+  const firing = placed(threads, ({ alerts }) => alerts.filter(fires)).map(([alert, where]) => {
+    const { name, firing: count, acknowledged, startedAt, told } = alert;
     const known = acknowledged === 0 ? "" : `, ${acknowledged} acknowledged`;
-    return [
-      `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}; ${where}`,
-    ];
+    return `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}; ${where}`;
   });
   return [
     section("Waiting for approval", waiting),
@@ -147,14 +145,15 @@ function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): str
   ].flat();
 }
 
+function fires({ firing, acknowledged }: Entry<"alert_state">): boolean {
+  return firing + acknowledged > 0;
+}
+
 function doneLists({ threads }: Handoff, show: Show, clean: Encode): string[] {
   const deeds = placed(threads, (each) => each.deeds).toSorted(([a], [b]) => a.at - b.at);
-  const over = threads.flatMap(({ alerts, where }) =>
-    alerts === undefined || alerts.firing + alerts.acknowledged > 0
-      ? []
-      : [
-          `${clean(alerts.name)}; told ${counted(alerts.told, "time")}, over ${show(alerts.overAt ?? alerts.at)}; ${where}`,
-        ],
+  const over = placed(threads, ({ alerts }) => alerts.filter((each) => !fires(each))).map(
+    ([{ name, told, overAt, at }, where]) =>
+      `${clean(name)}; told ${counted(told, "time")}, over ${show(overAt ?? at)}; ${where}`,
   );
   const failed = threads.filter((each) => each.failed > 0);
   return [

@@ -230,26 +230,54 @@ test("silences are told until they end or are ended, questions without an answer
   expect((await text("today")).text).not.toContain("Silenced");
 });
 
+/** How a group of C1's alerts stands, as its thread is told. */
+const alertState = (
+  group: string,
+  more: Pick<Draft<"alert_state">, "last" | "name" | "firing" | "resolved"> & { overAt?: number },
+): Draft<"alert_state"> => ({
+  id: `state:${group}:${more.last}`,
+  kind: "alert_state",
+  of: "alerts:slack:T1:C1",
+  group,
+  acknowledged: 0,
+  told: 2,
+  folded: [],
+  startedAt: Date.parse("2026-11-19T09:00:00Z"),
+  alerts: [],
+  ...more,
+});
+
 test("alerts that were over before the period are not told again", async () => {
   const { at, journal, text } = stage();
   at("2026-11-19T10:00:00Z");
-  await journal.post(C1, {
-    id: "state:1",
-    kind: "alert_state",
-    of: "alerts:slack:T1:C1",
-    group: "g1",
-    last: 1,
-    name: "DiskFull",
-    firing: 0,
-    acknowledged: 0,
-    resolved: 1,
-    told: 2,
-    folded: [],
-    startedAt: Date.parse("2026-11-19T09:00:00Z"),
-    overAt: Date.parse("2026-11-19T10:00:00Z"),
-    alerts: [],
-  });
+  const overAt = Date.parse("2026-11-19T10:00:00Z");
+  const over = { last: 1, name: "DiskFull", firing: 0, resolved: 1, overAt };
+  await journal.post(C1, alertState("g1", over));
   at("2026-11-20T12:00:00Z");
   expect(isQuiet((await text("today")).found)).toBe(true);
   expect((await text("yesterday")).text).toContain("Alerts that are over:\n- DiskFull");
+});
+
+test("of a thread with several groups of alerts each is told of", async () => {
+  const { at, journal, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  const fires = { last: 1, name: "DiskFull", firing: 1, resolved: 0 };
+  await journal.post(C1, alertState("g1", fires));
+  const over = { last: 2, name: "HighLatency", firing: 0, resolved: 1 };
+  await journal.post(C1, alertState("g2", over));
+  at("2026-11-20T12:00:00Z");
+  const said = (await text("today")).text;
+  expect(said).toContain("Alerts that fire:\n- DiskFull");
+  expect(said).toContain("Alerts that are over:\n- HighLatency");
+});
+
+test("a question that was deleted after the period is not shown", async () => {
+  const { at, ask, journal, text } = stage();
+  at("2026-11-19T10:00:00Z");
+  await ask(C1, "why does the payroll fail for Eve?");
+  at("2026-11-20T10:00:00Z");
+  await journal.post(C1, { id: "msg:1:removed", kind: "removed", of: "msg:1" });
+  const said = (await text("yesterday")).text;
+  expect(said).toContain("What I had no check and no tool for");
+  expect(said).not.toContain("payroll");
 });
