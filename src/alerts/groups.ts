@@ -1,3 +1,4 @@
+import { ALERT_PLACES, sharedPlace } from "../core/alert-place.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
 import type { Alert } from "./alert.ts";
 
@@ -101,21 +102,8 @@ const [KEPT_MS, STALE_MS] = [24 * 3_600_000, 14 * 24 * 3_600_000];
 const MAX_WINDOW_MS = 6 * 3_600_000;
 /** So many turns within an hour are flapping. */
 const [FLAPPING, TURNS_MS] = [6, 3_600_000];
-/** What shows that two alerts have one cause, the most telling first. */
-const PLACES = [
-  "service",
-  "kube_service",
-  "app",
-  "deployment",
-  "namespace",
-  "kube_namespace",
-  "node",
-  "instance",
-  "host",
-  "cluster",
-] as const;
-
-const KEPT_LABELS: ReadonlySet<string> = new Set([...PLACES, "severity", "job"]);
+/** Of members that are not remembered whole. */
+const KEPT_LABELS: ReadonlySet<string> = new Set([...ALERT_PLACES, "severity", "job"]);
 
 export class Groups {
   readonly open = new Map<string, Group>();
@@ -169,7 +157,7 @@ export class Groups {
     const same = this.byKey.get(key);
     if (same !== undefined && isOf(same)) return same;
     const lately = [...this.open.values()].filter(({ lastAt }) => at - lastAt <= rule.windowMs);
-    const place = placeOf(alert);
+    const place = sharedPlace([alert]);
     const near = lately.find((group) => place !== undefined && group.place === place);
     const beside = near ?? (lately.length >= MAX_AT_ONCE ? lately.at(-1) : undefined);
     beside?.folded.add(alert.name);
@@ -184,7 +172,7 @@ export class Groups {
       id: `g${seq}.${index}`,
       key,
       name: alert.name,
-      place: placeOf(alert),
+      place: sharedPlace([alert]),
       openedAt: at,
       lastAt: at,
       last: seq,
@@ -293,9 +281,4 @@ function alertKey(source: string, { fingerprint }: Alert): string {
 /** Its name and what the route tells alerts of one name apart by. */
 function keyOf({ name, labels }: Alert, { groupBy }: GroupRule): string {
   return JSON.stringify([name, ...groupBy.map((label) => labels[label] ?? "")]);
-}
-
-function placeOf({ labels }: Alert): string | undefined {
-  const label = PLACES.find((each) => labels[each] !== undefined);
-  return label && `${label}=${labels[label]}`;
 }

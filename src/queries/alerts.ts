@@ -1,4 +1,5 @@
 import type { AlertCard } from "../adapters/shown.ts";
+import { sharedPlace } from "../core/alert-place.ts";
 import type { AlertFields, Entry } from "../core/entry.ts";
 import { severityIn, standingIn, urgencyIn } from "../thread/alert-phrases.ts";
 import { alertsName } from "../thread/entry-ids.ts";
@@ -52,7 +53,7 @@ export function alertsOf(
   const severity = severityIn(standing);
   const { summary, description } = first ?? {};
   const text = (said: string | undefined) => (said === undefined ? undefined : encode(said));
-  const shared = folded.length === 0 ? undefined : sharedIn(alerts);
+  const shared = folded.length === 0 ? undefined : sharedPlace(alerts);
   return {
     id: alertsName(openedAt),
     name: encode(state.name),
@@ -127,30 +128,6 @@ function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {
   });
   return told.slice(0, MAX_WHERE);
 }
-
-/** The most telling label that all of them have alike. */
-function sharedIn(alerts: readonly AlertFields[]): string | undefined {
-  const [first] = alerts;
-  const label = SHARED.find(
-    (each) =>
-      first?.labels[each] !== undefined &&
-      alerts.every(({ labels }) => labels[each] === first.labels[each]),
-  );
-  return label && `${label}=${first?.labels[label] ?? ""}`;
-}
-
-const SHARED = [
-  "service",
-  "kube_service",
-  "app",
-  "deployment",
-  "namespace",
-  "kube_namespace",
-  "node",
-  "instance",
-  "host",
-  "cluster",
-] as const;
 
 /** Those that people may click, each once. */
 function linksOf(alerts: readonly AlertFields[], mayLink: Shown["mayLink"]): AlertCard["links"] {
