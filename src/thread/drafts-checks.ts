@@ -92,7 +92,13 @@ function statusOf({ why, skills }: Checks): "completed" | "failed" {
   return skills.length === 0 && why !== "alert" ? "failed" : "completed";
 }
 
-function answerOf(run: Run, checks: Checks, { thread, run: parts }: Surroundings): string {
+/** `why` no model answers, where one was asked. */
+function answerOf(
+  run: Run,
+  checks: Checks,
+  { thread, run: parts }: Surroundings,
+  why = checks.instead?.why,
+): string {
   const calls = checksIn(run);
   const state = alertsOf(thread, checks)?.state;
   const remembered = run.above?.remembered;
@@ -101,7 +107,7 @@ function answerOf(run: Run, checks: Checks, { thread, run: parts }: Surroundings
       ? phrases.alertText(state)
       : phrases.checkedText({ checks, calls, shown: shownBy(run, checks, parts.checks) }),
     ...(remembered === undefined ? [] : [phrases.rememberedText(remembered)]),
-    phrases.markText({ checks, calls }, checks.instead?.why),
+    phrases.markText({ checks, calls }, why),
   ];
   return parted.join("\n\n");
 }
@@ -136,8 +142,9 @@ export function firstLookDraft(run: Run, around: Surroundings): Draft<"gate">[] 
 export function insteadDrafts(
   run: Run,
   { why, code }: { why: string; code: string | undefined },
-  { thread, run: parts, encode }: Surroundings,
+  around: Surroundings,
 ): Draft<AppendKind>[] | undefined {
+  const { thread, run: parts, encode } = around;
   const { modelRun, started } = run;
   const { checks: checking } = parts;
   if (modelRun === undefined || checking === undefined) return undefined;
@@ -146,35 +153,19 @@ export function insteadDrafts(
   if (modelRun.steps > 0 || own > 0) return undefined;
   const failed = { ...(code !== undefined && { error: code }) };
   if (first !== undefined) {
-    const calls = checksIn(run);
-    const shown = shownBy(run, first, checking);
-    const text = [
-      phrases.checkedText({ checks: first, calls, shown }),
-      ...(run.above?.remembered === undefined
-        ? []
-        : [phrases.rememberedText(run.above.remembered)]),
-      phrases.markText({ checks: first, calls }, why),
-    ].join("\n\n");
-    return [{ ...endedDraft(run, encode(text), "completed"), ...failed }];
+    const text = encode(answerOf(run, first, around, why));
+    return [{ ...endedDraft(run, text, "completed"), ...failed }];
   }
   const said = askedIn(started, [...modelRun.told, ...modelRun.unseen]);
   const plan = checking.plan({ text: said.map(({ text }) => text).join("\n") });
   if (plan.calls.length === 0) return undefined;
-  const name = runName(thread.counts.runs + 1);
   const { answers, principals, app } = started;
-  const next = {
-    id: entryId.runStarted(name),
-    kind: "run_started" as const,
-    run: name,
-    answers,
-    principals,
-    ...(app !== undefined && { app }),
-    calls: [],
-  };
+  const asked = { answers, principals, ...(app !== undefined && { app }) };
+  const next = { ...nextRun(thread), ...asked };
   const instead = { of: started.run, why: encode(why) };
   return [
     checkingDraft(thread, next, plan, { why: "model_failed", instead }),
-    { ...endedDraft(run, encode(why), "failed"), ...failed, instead: name },
+    { ...endedDraft(run, encode(why), "failed"), ...failed, instead: next.run },
   ];
 }
 
@@ -186,6 +177,13 @@ function askedIn(
   return said.filter(({ app, actor }) =>
     principals.length === 0 ? app === true : app !== true && principals.includes(actor.account),
   );
+}
+
+/** A run that nobody asked for. */
+function nextRun({ counts }: Thread): Draft<"run_started"> {
+  const run = runName(counts.runs + 1);
+  const nobody = { answers: [], principals: [] };
+  return { id: entryId.runStarted(run), kind: "run_started", run, ...nobody, calls: [] };
 }
 
 /** Names of a group's alerts, as far as they were told. */
@@ -207,32 +205,18 @@ export function triageDrafts(
   const labels = alerts.map((alert) => alert.labels);
   const time = new Date(state.startedAt).toISOString();
   const plan = parts.checks?.plan({ alerts: names, text, labels, time }) ?? NOTHING;
-  const run = runName(thread.counts.runs + 1);
-  const started = {
-    id: entryId.runStarted(run),
-    kind: "run_started" as const,
-    run,
-    answers: [],
-    principals: [],
-    calls: [],
-  };
   const { of, group } = state;
-  return [checkingDraft(thread, started, plan, { why: "alert", group: { of, group, names } })];
+  return [
+    checkingDraft(thread, nextRun(thread), plan, { why: "alert", group: { of, group, names } }),
+  ];
 }
 
 /** What was broken before an action is looked at again, by the same calls. */
 export function againDrafts({ of, calls }: LaterLook, { thread }: Surroundings) {
-  const run = runName(thread.counts.runs + 1);
-  const started = {
-    id: entryId.runStarted(run),
-    kind: "run_started" as const,
-    run,
-    answers: [],
-    principals: [],
-    calls: [],
-  };
   const skills = [...new Set(calls.flatMap(({ askedBy }) => askedBy.map(({ skill }) => skill)))];
-  return [checkingDraft(thread, started, { skills, calls }, { why: "again", after: of.call })];
+  return [
+    checkingDraft(thread, nextRun(thread), { skills, calls }, { why: "again", after: of.call }),
+  ];
 }
 
 const NOTHING: Plan = { skills: [], calls: [] };
