@@ -1,10 +1,12 @@
 import { totalTokens } from "../core/block.ts";
 import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
-import { type Gap, objectText } from "../core/finding.ts";
+import type { Gap } from "../core/finding.ts";
 import { withoutRemoved } from "../core/removed.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import { fold } from "../thread/fold.ts";
+import { brokenIn } from "../thread/looks.ts";
+import { silencesIn } from "../thread/silences.ts";
 import { type Call, doingOf, MAIN_VIEW, refOf, Thread } from "../thread/state.ts";
 
 /** From `from` until just before `to`, ms since 1970. */
@@ -92,7 +94,7 @@ export function threadShift(
       .filter((call) => acted(call) && !isOwn(call.tool))
       .map((call) => deedOf(call, thread)),
     waiting: [...thread.live].filter(isOpen).map(waitingOf),
-    silences: calls.flatMap((call) => silenceOf(call, thread, span.to)),
+    silences: silencesAt(thread, calls, span.to),
     unanswered: unansweredIn(within, known),
     questions: [...thread.going].flatMap((run) =>
       [...run.open.values()].flatMap(({ asked }) => (asked === undefined ? [] : [asked.text])),
@@ -102,7 +104,7 @@ export function threadShift(
       .map((call) => ({ ref: refOf(call), what: whatOf(call), at: call.finished?.at ?? 0 })),
     alerts: alertsSince(thread, span.from),
     missed: missedIn(lately),
-    broken: brokenIn(lately),
+    broken: brokenLines(lately),
     runs: within.filter(({ kind }) => kind === "run_started").length,
     failed: within.filter((each) => each.kind === "run_ended" && each.status === "failed").length,
     tokens: within.reduce(
@@ -158,19 +160,14 @@ function waitingOf({ action, openedAt, proposal }: Action): Waiting {
   return { ref: action, what: preview.title ?? tool, askedAt: openedAt, expiresAt };
 }
 
-/** A call that is taken back by ending a silence, which holds until then. */
-function silenceOf(call: Call, thread: Thread, end: number): ThreadShift["silences"] {
-  const { undo, outcome } = call.finished ?? {};
-  const until = undo?.args["until"];
-  const isSilence = outcome === "ok" && undo !== undefined && undo.tool.endsWith("expire_silence");
-  if (!isSilence || typeof until !== "number" || until <= end) return [];
-  if (call.action !== undefined && isUndone(call.action, thread)) return [];
-  const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
-  const isEnded = calls.some(
-    ({ tool, args, finished }) =>
-      tool === undo.tool && args["id"] === undo.args["id"] && finished?.outcome === "ok",
-  );
-  return isEnded ? [] : [{ ref: refOf(call), what: whatOf(call), until }];
+/** Those that hold beyond the span. */
+function silencesAt(thread: Thread, calls: readonly Call[], end: number): ThreadShift["silences"] {
+  return silencesIn(thread).flatMap(({ call: name, until }) => {
+    const call = calls.find((each) => each.call === name);
+    return call === undefined || until <= end
+      ? []
+      : [{ ref: refOf(call), what: whatOf(call), until }];
+  });
 }
 
 /** Runs that no model answered, and that had nothing to look at. */
@@ -233,9 +230,7 @@ export function gapKey({ what, help }: Gap): string {
   return JSON.stringify([what, help]);
 }
 
-function brokenIn(calls: readonly Call[]): string[] {
-  const errors = calls
-    .flatMap(({ finished }) => finished?.findings ?? [])
-    .filter(({ severity }) => severity === "error");
-  return [...new Set(errors.map(({ object, cause }) => `${objectText(object)}: ${cause}`))];
+function brokenLines(calls: readonly Call[]): string[] {
+  const broken = calls.flatMap(({ finished }) => brokenIn(finished?.findings ?? []));
+  return [...new Set(broken.map(({ object, cause }) => `${object}: ${cause}`))];
 }
