@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 import {
   ANSWER,
   call,
@@ -36,6 +37,8 @@ describe("a Stop", () => {
       { calls: [call("look")] },
       async (request, options) => {
         options.onDelta?.(words);
+        // What the read found is on its way to the store; who writes first has the worker begin again, and the draft is gone.
+        await until(async () => (await stage.kinds()).includes("tool_finished"));
         await stage.say("stop", "test:bob");
         return silent(request, options);
       },
