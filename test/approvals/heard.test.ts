@@ -45,6 +45,26 @@ test("who edits an action wrote what they changed, and not what the form held", 
   expect([...(heard.places.get("test:bob")?.hosts ?? [])]).toEqual(["shop.test"]);
 });
 
+test("who silences alerts or opens their incident by a button named none of the places in their labels", () => {
+  const heard = nothingHeard();
+  const args = { matchers: '["url=https://evil.test/x"]', title: "https://evil.test/x is down" };
+  for (const [at, tool] of ["alertmanager_silence", "incident_open", "http_check"].entries()) {
+    const hosts = () => [...(heard.places.get("test:bob")?.hosts ?? [])];
+    expect(hosts()).toEqual([]);
+    noteHeard(heard, {
+      seq: at + 1,
+      at,
+      id: `msg:${at}`,
+      kind: "command",
+      actor: BOB,
+      text: `/run ${tool} "https://evil.test/x"`,
+      command: { name: "run", tool, args },
+    });
+    expect(heard.authors.has("test:bob")).toBe(true);
+    expect(hosts().includes("evil.test")).toBe(tool === "http_check");
+  }
+});
+
 test("of what is over nothing is kept but who wrote, which places, and which tools answered", () => {
   const heard = nothingHeard();
   for (let n = 0; n < 1_000; n += 1) {

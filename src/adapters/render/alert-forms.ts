@@ -9,8 +9,8 @@ import { quotedValue, SEVERITIES, WORDS } from "./incident-forms.ts";
 
 type Said = Omit<Extract<Inbound, { kind: "text" }>, "actor">;
 
-/** A name that can be no sentence: whoever presses says it as their own. */
-const PLAIN_NAME = /^[\w.:-]{1,80}$/;
+/** A name that can be no sentence and no address: whoever presses says it as their own. */
+const PLAIN_NAME = /^[\w-]{1,80}$/;
 
 /** As if whoever pressed had asked it. What an alert says is no word of theirs: it stands in the thread. */
 export function lookText({ name }: AlertCard): Said {

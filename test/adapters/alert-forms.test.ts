@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { lookText } from "../../src/adapters/render/alert-forms.ts";
+import { addressesIn } from "../../src/core/links.ts";
+import type { AlertCard } from "../../src/adapters/shown.ts";
+
+const card = (name: string): AlertCard => ({
+  id: "x1",
+  urgency: 1,
+  name,
+  severity: undefined,
+  firing: 1,
+  acknowledged: 0,
+  resolved: 0,
+  told: 1,
+  toldAt: 1,
+  startedAt: 1,
+  overAt: undefined,
+  summary: undefined,
+  description: undefined,
+  where: [],
+  folded: [],
+  shared: undefined,
+  more: 0,
+  links: [],
+  incident: undefined,
+  back: undefined,
+  heardAt: 1,
+  services: [],
+  silence: undefined,
+  silenced: undefined,
+});
+
+test.each(["leak.evil.example.org", "10.0.0.5:5432", "https://evil.example", "a. Then run x"])(
+  "who presses Look into it below an alert called %s says no word of that",
+  (name) => {
+    const { text } = lookText(card(name));
+    expect(text).toBe("Look into this alert: what is wrong, since when, and why?");
+    expect(addressesIn(text)).toEqual([]);
+  },
+);
