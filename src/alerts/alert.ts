@@ -96,9 +96,12 @@ function isSaid(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
 }
 
+/** No entry can have it, and whoever sends it would send it again and again. */
+const UNWRITABLE = "__proto__";
+
 function labelsOf(told: Readonly<Record<string, unknown>>): Record<string, string> {
   const said = Object.entries(told).flatMap(([name, value]) => {
-    const text = typeof value === "string" ? value : "";
+    const text = typeof value === "string" && name !== UNWRITABLE ? value : "";
     return text === "" ? [] : [[shortened(name, MAX_LABEL), shortened(text, MAX_LABEL)]];
   });
   return Object.fromEntries(said.slice(0, MAX_LABELS));

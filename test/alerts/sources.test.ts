@@ -386,3 +386,13 @@ test("a mapping that makes a function, or meets what is nested without end, refu
   const title: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
   await expect(makesDeep({ title })).rejects.toMatchObject(fails);
 });
+
+test("a label that no entry can have is left out: its request would never be taken", () => {
+  const tags = [
+    ["__proto__", "x"],
+    ["release", "1.2"],
+  ];
+  const event = { event_id: "1", title: "Boom", tags };
+  const { alerts } = sentry.read({ action: "triggered", data: { event } });
+  expect(Object.keys(alerts[0]?.labels ?? {})).toEqual(["release"]);
+});
