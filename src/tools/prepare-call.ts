@@ -13,7 +13,7 @@ import { checkArguments } from "./arguments.ts";
 import { inputForm } from "./input-schema.ts";
 import { saidCall } from "./say.ts";
 import { type ContextParts, createContext } from "./tool-context.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Tool, ToolContext, ToolPreview } from "./tool.ts";
 
 /** What of a call is settled before it runs: its arguments, machine, digest and preview. */
 
@@ -212,9 +212,12 @@ function headOf(tool: Tool, args: JsonObject, encode: Encode): Pick<Preview, "ti
   };
 }
 
-function encodePreview(preview: Preview, encode: Encode): Preview {
+function encodePreview({ diff, ...preview }: ToolPreview, encode: Encode): Preview {
+  const command = diff === undefined ? preview.command : undefined;
+  const lines = diff?.split("\n").map(exactText);
   return {
-    ...(preview.command !== undefined && { command: encode(exactText(preview.command)) }),
+    ...(command !== undefined && { command: encode(exactText(command)) }),
+    ...(lines !== undefined && { command: encode(lines.join("\n")) }),
     lines: preview.lines.map((line) => ({ ...line, value: encode(line.value) })),
     blastRadius: encode(preview.blastRadius),
     undo: encode(preview.undo),

@@ -188,6 +188,11 @@ export interface Verdict {
   undo?: ReverseCall | undefined;
 }
 
+export interface ToolPreview extends Preview {
+  /** A diff, which the card has in the command's place, line by line. */
+  diff?: string;
+}
+
 /**
  * One thing the bot can do. Its input is a zod schema, from which people's and models' arguments are checked and
  * described. It throws freely: the dispatcher turns whatever it throws into a result. A write that cannot tell whether
@@ -273,7 +278,7 @@ export interface Tool<I = unknown> {
   /** What a read is about while it runs: `Checking http://web-1/health`. Without it: its title. */
   doing?(input: I): string;
   /** What the card shows of the consequences; required of everything that is not a read. */
-  preview?(input: I, ctx: ToolContext): Promise<Preview>;
+  preview?(input: I, ctx: ToolContext): Promise<ToolPreview>;
   /**
    * Throws BotError PRECHECK_FAILED unless the world is as the action needs it; before asking and again before
    * acting.

@@ -4,6 +4,7 @@ import { fromYaml } from "../../core/settings.ts";
 import { defineIntegration } from "../integration.ts";
 import { createActivateSkill } from "./activate-skill.ts";
 import { createFindSkill } from "./find-skill.ts";
+import { createProposeSkillChange } from "./propose-skill-change.ts";
 import { createRunSkillScript } from "./run-skill-script.ts";
 import { createReadSkillFile } from "./read-skill-file.ts";
 
@@ -49,6 +50,11 @@ export const skills = defineIntegration({
       z.array(gitSkills).max(20).prefault([]),
       "[Skills from git](skills.md#skills-from-git) at a commit that never moves, at most 20: `url` (https or ssh), `commit` (40 digits), and if need be `path` (a folder of it) and `name` (what the log calls it).",
     ),
+    proposals: fromYaml(
+      "skills.proposals",
+      z.boolean().default(false),
+      "Whether [changes to skills](skills.md#proposed-changes) in `skills.folders` may be proposed, each shown as a diff and asked for.",
+    ),
     described: fromYaml(
       "skills.described",
       z.int().min(0).max(200).default(20),
@@ -61,11 +67,12 @@ export const skills = defineIntegration({
     ),
   }),
   unavailable: (_, parts) => (parts.skills.length === 0 ? "There are no skills." : undefined),
-  tools: ({ folders, git }, { skills: loaded }) => [
+  tools: ({ folders, git, proposals }, { skills: loaded }) => [
     createActivateSkill(loaded),
     createFindSkill(loaded),
     createReadSkillFile(loaded),
     // None that comes with the program has a script.
     ...(folders.length + git.length === 0 ? [] : [createRunSkillScript(loaded)]),
+    ...(proposals && folders.length > 0 ? [createProposeSkillChange(loaded, folders)] : []),
   ],
 });
