@@ -74,6 +74,7 @@ const CASES = (pid: number): Case[] => [
   ["freeze", { what: "prod", until: "2h" }, ["what", "staging"], { what: "staging" }],
   ["unfreeze", { what: "prod" }, ["what", "staging"], { what: "staging" }],
   ["incident_stats", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
+  ["incident_postmortem", { id: "inc-1" }, ["id", "inc-2"], { id: "inc-2" }],
   ["handoff", { period: "today" }, ["period", "yesterday"], { period: "yesterday" }],
   ["remember", { text: "web-2 drains" }, ["text", "web-3 drains"], { text: "web-3 drains" }],
   ["forget", { id: "m-k3qa7xw2ab" }, ["id", "m-k3qa7xw2ac"], { id: "m-k3qa7xw2ac" }],

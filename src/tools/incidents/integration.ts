@@ -2,6 +2,7 @@ import * as z from "zod";
 import { defineIntegration } from "../integration.ts";
 import { changeSource } from "./changes.ts";
 import { createIncidentGet } from "./incident-get.ts";
+import { createIncidentPostmortem } from "./incident-postmortem.ts";
 import { createIncidentSearch } from "./incident-search.ts";
 import { createIncidentStats } from "./incident-stats.ts";
 import { createIncidentOpen, createIncidentResolve, createIncidentUpdate } from "./record-tools.ts";
@@ -18,5 +19,6 @@ export const incidents = defineIntegration({
     createIncidentSearch(ledger),
     createIncidentGet(ledger),
     createIncidentStats(ledger),
+    createIncidentPostmortem(ledger),
   ],
 });

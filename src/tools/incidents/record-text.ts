@@ -1,13 +1,6 @@
-import type {
-  Acted,
-  AlertFact,
-  FollowUp,
-  Incident,
-  KnownBy,
-  Said,
-  TimeName,
-} from "../../incidents/incident.ts";
-import { momentOf, standingHistory, wordsOf } from "../../incidents/words.ts";
+import type { Incident, TimeName } from "../../incidents/incident.ts";
+import { actedLine, alertLine, followUpLine, KNOWN } from "../../incidents/lines.ts";
+import { timelineOf } from "../../incidents/timeline.ts";
 import { createClock, showDuration, showMoment } from "../../core/instant.ts";
 import { labelled } from "./table.ts";
 import { titleOf, UNVERIFIED, unverifiedIn } from "../../incidents/unverified.ts";
@@ -28,6 +21,7 @@ export function headline(incident: Incident): string {
 export function recordText(incident: Incident, zone: string): string {
   const { startedAt, audience, known, cause, certainty } = incident;
   const unverified = unverifiedIn(incident);
+  const show = (at: number) => showMoment(at, zone);
   const after = (name: TimeName) => {
     const at = incident[name];
     const how = KNOWN[known[name] ?? "person"];
@@ -50,7 +44,7 @@ export function recordText(incident: Incident, zone: string): string {
     ...labelled("Evidence", incident.evidence.join("\n")),
     ...labelled("Actions", incident.actions.map((action) => `- ${action}`).join("\n")),
     ...labelled("Done", incident.acted.map((acted) => `- ${actedLine(acted)}`).join("\n")),
-    ...labelled("Alerts", incident.alerts.map((alert) => `- ${alertLine(alert, zone)}`).join("\n")),
+    ...labelled("Alerts", incident.alerts.map((alert) => `- ${alertLine(alert, show)}`).join("\n")),
     ...labelled("People", incident.roles.map(({ role, name }) => `${role}: ${name}`).join(", ")),
     ...labelled("To do", incident.followUps.map((each) => `- ${followUpLine(each)}`).join("\n")),
     ...labelled(
@@ -63,67 +57,19 @@ export function recordText(incident: Incident, zone: string): string {
   ].join("\n");
 }
 
-/** How something is known, for people. */
-const KNOWN: Readonly<Record<KnownBy, string>> = {
-  said: "as said",
-  person: "a person, then",
-  alert: "by an alert",
-  action: "by an approved action",
-  verify: "seen after an action",
-};
-
-/** `Restart api: done, approved by Ana, fixed` */
-function actedLine({ title, outcome, votes = [], undoneAt, verified }: Acted): string {
-  const approved = votes.filter(({ approve }) => approve).map(({ name }) => name);
-  const results = { ok: "done", error: "failed", unknown: "outcome unknown" };
-  const seen = {
-    fixed: "fixed",
-    not_fixed: "not fixed",
-    unclear: "cannot tell whether it is fixed",
-  };
-  const facts = [
-    ...(outcome === undefined ? [] : [results[outcome]]),
-    ...(approved.length === 0 ? [] : [`approved by ${approved.join(" and ")}`]),
-    ...(verified === undefined ? [] : [seen[verified]]),
-    ...(undoneAt === undefined ? [] : ["undone"]),
-  ];
-  return `${title}: ${facts.join(", ")}`;
-}
-
-function alertLine({ name, startedAt, overAt, link }: AlertFact, zone: string): string {
-  const over = overAt === undefined ? "not over" : `over ${showMoment(overAt, zone)}`;
-  return `${JSON.stringify(name)} since ${showMoment(startedAt, zone)}, ${over}${link === undefined ? "" : ` ${link}`}`;
-}
-
-/** `f1 add an alert (Ana, by 2026-12-01): open` */
-function followUpLine({ name, text, owner, due, state }: FollowUp): string {
-  const who = [owner, due && `by ${due}`].filter((part) => part !== undefined && part !== "");
-  return `${name} ${text}${who.length === 0 ? "" : ` (${who.join(", ")})`}: ${state}`;
-}
-
 /** What was said of it, oldest first; what was pinned stands where it was said. */
 export function historyText(incident: Incident, zone: string): string {
   const clock = createClock(zone);
-  const statements = standingHistory(incident).map((said) => {
-    const { actor, outside } = said;
-    const words = [
-      said === incident.history[0] ? "opened" : undefined,
-      outside ? `[${UNVERIFIED}]` : undefined,
-      ...wordsOf(said, (time) => showMoment(time, zone)),
-      elsewhere(said, incident),
+  const moments = timelineOf(incident, (time) => showMoment(time, zone));
+  const lines = moments.flatMap(({ at, by, words, opens, outside, elsewhere }) => {
+    const said = [
+      ...(opens ? ["opened"] : []),
+      ...(outside ? [`[${UNVERIFIED}]`] : []),
+      ...words,
+      ...(elsewhere === undefined ? [] : [elsewhere]),
     ];
-    const text = words.filter((word) => word !== undefined).join("; ");
-    return { at: momentOf(said), name: actor.name, text };
+    const short = by.length > NAME_COLUMNS ? `${by.slice(0, NAME_COLUMNS - 1)}…` : by;
+    return labelled(`${clock.dateTime(at)}  ${short}`, said.join("; "), 18 + NAME_COLUMNS);
   });
-  const lines = statements
-    .toSorted((a, b) => a.at - b.at)
-    .flatMap(({ at, name, text }) => {
-      const short = name.length > NAME_COLUMNS ? `${name.slice(0, NAME_COLUMNS - 1)}…` : name;
-      return labelled(`${clock.dateTime(at)}  ${short}`, text, 18 + NAME_COLUMNS);
-    });
   return [`History, in ${zone}:`, ...lines].join("\n");
-}
-
-function elsewhere({ link }: Said, incident: Incident): string | undefined {
-  return link === incident.link ? undefined : link;
 }
