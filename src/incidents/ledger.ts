@@ -20,13 +20,12 @@ import {
   type Viewer,
 } from "./incident.ts";
 import { EDITED, pinnedIn, quoteText } from "./pins.ts";
-import { createRecords, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
+import { createRecords, ID, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
 import { stateOf } from "./state.ts";
 import type { ReadHead } from "./read-head.ts";
 
 /** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
-const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
 /** Ids that one call may try: as many as 32 bytes of a hash give. Two calls of a day collide once in a million. */
 const MAX_IDS = 8;
 

@@ -10,6 +10,8 @@ import { UNVERIFIED, unverifiedIn } from "./unverified.ts";
 /** A heading with its lines; without lines it is not shown. */
 type Section = readonly [heading: string, lines: readonly string[]];
 
+const IMPORTED = "The record was taken over from elsewhere.";
+
 /** The whole record of one incident, for files and other programs; times in the zone. */
 export function recordMarkdown(incident: Incident, zone: string): string {
   const { id } = incident;
@@ -37,7 +39,7 @@ export function recordMarkdown(incident: Incident, zone: string): string {
 export function postmortemMarkdown(incident: Incident, zone: string): string {
   const { id, isImported } = incident;
   const source = `Draft, made from the record of ${id} alone. What the record lacks is an open question at the end. Times are in ${zone}.`;
-  const imported = isImported ? ["The record was taken over from elsewhere."] : [];
+  const imported = isImported ? [IMPORTED] : [];
   const nothing = (lines: readonly string[]) =>
     lines.length === 0 ? ["Not recorded; see the open questions."] : lines;
   return document(

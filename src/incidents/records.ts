@@ -19,6 +19,8 @@ const AT_ONCE = 250;
 /** Some KB each. */
 const KEPT = 256;
 
+export const ID = /^inc-\d{8}-[a-z2-7]{4}$/;
+
 export interface ReadRecord {
   /** The number of its last entry; 0 if it has none. */
   last: number;
@@ -41,6 +43,17 @@ function idOf(key: JournalKey): string {
 
 /** The beginning of a post's id tells an opening from a later statement. */
 export const POST_PREFIX = { opening: "opened:", word: "said:" } as const;
+
+/** A record with the entries that it is made of. */
+export interface WholeRecord extends ReadRecord {
+  entries: readonly StoredEntry[];
+}
+
+/** One record, read whole. */
+export async function readRecord(journal: Pick<Journal, "read">, id: string): Promise<WholeRecord> {
+  const entries = await journal.read(keyOf(id));
+  return { ...foldOn(undefined, id, entries), entries };
+}
 
 /**
  * The folded journals of incidents, for any number of processes that write to the same store. The catalog says which ones are

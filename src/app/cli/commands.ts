@@ -6,6 +6,7 @@ import { ask } from "./ask.ts";
 import { audit } from "./audit.ts";
 import type { CliCommand, CommandInput } from "./command.ts";
 import { doctor } from "./doctor.ts";
+import { incidents } from "./incidents.ts";
 import { mcp } from "./mcp.ts";
 import { packs } from "./packs.ts";
 import { replay } from "./replay.ts";
@@ -24,6 +25,7 @@ const COMMANDS: readonly CliCommand[] = [
   replay,
   artifact,
   audit,
+  incidents,
   packs,
   skills,
   mcp,
