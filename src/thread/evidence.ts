@@ -3,8 +3,16 @@ import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Outcome } from "../core/entry.ts";
 import type { Call, Run } from "./state.ts";
 import { isCheck } from "./checking.ts";
-import { removeReferences, type Sentence, sentencesIn } from "./sentences.ts";
+import {
+  digitsIn,
+  numbersIn,
+  REFERENCE,
+  removeReferences,
+  type Sentence,
+  sentencesIn,
+} from "./sentences.ts";
 import type { ModelRun } from "./model-run.ts";
+import { otherFigures } from "./other-figures.ts";
 import * as phrases from "./phrases.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
@@ -16,8 +24,6 @@ export interface Checked {
 const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/;
 /** A grade with the marks around it, as it begins a conclusion. */
 const GRADED = /[*_]*\b(?:CONFIRMED|LIKELY)\b[*_]*\s*[:,–—-]?\s*/;
-/** `[T3]`, also several in one: `[T1, T4]`. */
-const REFERENCE = /\[T\d+(?:\s*,\s*T?\d+)*\]/g;
 
 const DONE =
   "restarted|rebooted|killed|terminated|stopped|started|scaled|deleted|removed|rolled back|reverted|deployed|redeployed|drained|cordoned|patched|applied|changed|modified|updated|fixed|resolved|cleared|cleaned up|enabled|disabled";
@@ -40,7 +46,7 @@ const MAX_DECISION_WORDS = 60;
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim
  * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
- * failed or is unknown shows no success. Only what is wrong is marked: the rest stays as it was written.
+ * failed or is unknown shows no success, and beside a reference to statistics stand only their numbers. Only what is wrong is marked: the rest stays as it was written.
  */
 export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked {
   const { untoldCalls } = modelRun;
@@ -63,11 +69,17 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
   const failedOnly = isSure && backing.length > 0 && isFailed && (isUnknown || WORKS.test(head));
   const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
   const isActless = acts(run).length === 0;
+  const others = otherFigures(text, modelRun.figures);
   const problems = [
     ...[...wrong].map((number) => `[T${number}] names no call that ran.`),
     ...(ungraded ? ["The first paragraph has none of CONFIRMED, LIKELY, INCONCLUSIVE."] : []),
     ...(unfounded ? [`${grade} without a reference such as [T1] to a call that shows it.`] : []),
     ...(failedOnly ? [`${grade} with references only to calls that failed or are unknown.`] : []),
+    ...(others.length > 0
+      ? [
+          `It says ${others.map((figure) => JSON.stringify(figure)).join(", ")} with a reference to statistics that do not say so. Use their numbers as they are, never your own.`,
+        ]
+      : []),
     ...(untrue.length === 0
       ? []
       : [
@@ -85,6 +97,7 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
   const notes = [
     ...(wrong.size > 0 ? [phrases.doubts.neverRan] : []),
     ...(ungraded ? [phrases.doubts.ungraded] : []),
+    ...(others.length > 0 ? [phrases.doubts.otherFigures(others)] : []),
   ];
   const marks = { wrong, untrue, why, unsure, notes };
   return { problems, marked: mark(text, head, marks) };
@@ -93,15 +106,6 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
 /** What it was told: another run's calls that were made beside it are not among them. */
 function toldOf({ evidence, untoldCalls }: ModelRun): ModelRun["evidence"] {
   return new Map([...evidence].filter(([number]) => !untoldCalls.has(number)));
-}
-
-function numbersIn(text: string): number[] {
-  const references = [...text.matchAll(REFERENCE)].flatMap(([found]) => digitsIn(found));
-  return [...new Set(references)];
-}
-
-function digitsIn(reference: string): number[] {
-  return [...reference.matchAll(/\d+/g)].map(([digits]) => Number(digits));
 }
 
 function firstParagraph(text: string): string {

@@ -3,7 +3,7 @@ import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
-import { forget, forgetOldest, MAX_EVIDENCE, MAX_PAST } from "./fold-memory.ts";
+import { forget, forgetOldest, MAX_EVIDENCE, MAX_FIGURES, MAX_PAST } from "./fold-memory.ts";
 import {
   answererOf,
   applyAddresses,
@@ -14,6 +14,7 @@ import {
 } from "./fold-messages.ts";
 import { addHelp, applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isCheck, isChecking } from "./checking.ts";
+import { toldIn } from "./figures.ts";
 import { noteBroken, planLook } from "./looks.ts";
 import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
@@ -93,6 +94,9 @@ function startIn({ seq, at, host, args, doing }: Entry<"tool_finished">): Start 
 
 /** What these return was so once. */
 const OF_MEMORY: ReadonlySet<string> = new Set(["recall", "notes"]);
+
+/** What these return is numbers, which an answer says as they are. */
+const OF_NUMBERS: ReadonlySet<string> = new Set(["incident_stats"]);
 
 /** What these return stands in a file of the operator's. */
 const OF_SKILLS: ReadonlySet<string> = new Set(["activate_skill", "read_skill_file"]);
@@ -192,8 +196,14 @@ function tellModel(
 function noteEvidence(
   thread: Thread,
   { call, tool, started }: Call,
-  { outcome }: Entry<"tool_finished">,
+  { outcome, text, artifacts = [] }: Entry<"tool_finished">,
 ): void {
+  // Where the text was cut, numbers may stand in what is left out.
+  if (outcome === "ok" && OF_NUMBERS.has(tool) && artifacts.length === 0) {
+    const told = toldIn(text);
+    forgetOldest(thread, thread.figures, MAX_FIGURES - 1);
+    if (told !== undefined) thread.figures.set(numberOfCall(call), told);
+  }
   if (outcome === "ok" || outcome === "error" || outcome === "unknown") {
     const did = started !== undefined && started.effect !== "read" ? "changed" : "ok";
     const well = OF_MEMORY.has(tool) ? "remembered" : did;
@@ -276,7 +286,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     started,
     calls: new Map(),
     open: new Map(),
-    modelRun: started.talk && new ModelRun(started.talk, started.principals, thread.evidence, told),
+    modelRun: started.talk && new ModelRun(started.talk, started.principals, thread, told),
     above: undefined,
     messages,
     progressMessages: new Map(),

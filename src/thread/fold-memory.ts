@@ -12,6 +12,9 @@ export const MAX_PAST = 20;
 /** Calls that an answer can cite: more than a model's context holds. */
 export const MAX_EVIDENCE = 1_000;
 
+/** Statistics whose numbers an answer is held against. */
+export const MAX_FIGURES = 50;
+
 /** Questions whose end is remembered for those who press later. */
 export const MAX_ANSWERED = 50;
 

@@ -3,6 +3,7 @@ import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
 import { addUsage, NO_USAGE } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
+import type { ToldFigures } from "./figures.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 
 /** A call that a model asked for, under the id that the journal and evidence know it by. */
@@ -56,6 +57,8 @@ export class ModelRun {
   turn: readonly ToolUse[] = [];
   /** What the thread's calls that were made came to, by number. */
   readonly evidence: ReadonlyMap<number, CallEffect>;
+  /** What those of them that count incidents said, by number. */
+  readonly figures: ReadonlyMap<number, ToldFigures>;
   /** Messages that joined the run and that no request has held yet. */
   unseen: Entry<"message">[] = [];
   /** A side run's: those that its requests held, until what they need more than reading was handed over. */
@@ -73,16 +76,17 @@ export class ModelRun {
   denials = 0;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
 
-  /** `evidence` is the thread's and grows with it; `told`: what the run began with. */
+  /** What its calls came to is the thread's and grows with it; `told`: what the run began with. */
   constructor(
     terms: ModelRun["terms"],
     instructs: readonly string[],
-    evidence: ModelRun["evidence"],
+    { evidence, figures }: Pick<ModelRun, "evidence" | "figures">,
     told: Entry<"message">[] = [],
   ) {
     this.terms = terms;
     this.instructs = instructs;
     this.evidence = evidence;
+    this.figures = figures;
     this.told = told;
   }
 }

@@ -139,6 +139,8 @@ export const doubts = {
   nothingWorked: "No change in this run is known to have worked.",
   neverRan: "It cited checks that never ran; I removed them.",
   ungraded: "Unverified: the answer doesn't say how sure it is.",
+  otherFigures: (figures: readonly string[]) =>
+    `Unverified: the statistics it cites don't say ${listOr(figures)}.`,
   noCheck: (grade: string) => `It says ${inWords(grade)}, but cites no check that shows it.`,
   allFailed: (grade: string) =>
     `It says ${inWords(grade)}, but every check it cites failed or is unknown.`,

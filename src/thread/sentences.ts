@@ -12,6 +12,20 @@ const LINE_MARK = /^\s*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])\s+)*/;
 const SENTENCE =
   /\S[^\n]*?(?:(?<![.!?])[.!?]+["”*_)\]]*(?=\s|$)(?:\s*\[T\d+(?:\s*,\s*T?\d+)*\][.!?]?)*|$)/g;
 
+/** `[T3]`, also several in one: `[T1, T4]`. */
+export const REFERENCE = /\[T\d+(?:\s*,\s*T?\d+)*\]/g;
+
+/** The numbers of the calls that a text refers to, each once. */
+export function numbersIn(text: string): number[] {
+  const references = [...text.matchAll(REFERENCE)].flatMap(([found]) => digitsIn(found));
+  return [...new Set(references)];
+}
+
+/** The numbers of one reference. */
+export function digitsIn(reference: string): number[] {
+  return [...reference.matchAll(/\d+/g)].map(([digits]) => Number(digits));
+}
+
 /** Every sentence outside of code blocks, in order. */
 export function sentencesIn(text: string): Sentence[] {
   const found: Sentence[] = [];

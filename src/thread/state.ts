@@ -1,4 +1,5 @@
 import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
+import type { ToldFigures } from "./figures.ts";
 import type { Action, Grant, Warned } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { Digest } from "./digest.ts";
@@ -374,6 +375,8 @@ export class Thread {
   model: string | undefined;
   /** What the models' newest calls that were made came to, by their number. */
   readonly evidence = new Map<number, CallEffect>();
+  /** What the newest of them that count incidents said, by their number. */
+  readonly figures = new Map<number, ToldFigures>();
   /** The newest addresses that people wrote, or that stand in a skill: safe to click in an answer. */
   readonly written = new Set<string>();
   /** Of the newest request, and roughly of what came since: how long the thread has become. */

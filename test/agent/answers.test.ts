@@ -75,6 +75,26 @@ describe("an answer", () => {
     },
   );
 
+  test("that says other numbers than the statistics it cites is sent back, and marked if it says them again", async () => {
+    const output = "Last week: 14 incidents opened, 12 resolved, 2 open; MTTR 90 min.";
+    const tools = [
+      fakeTool({ name: "look" }),
+      fakeTool({ name: "incident_stats", run: async () => ({ text: output }) }),
+    ];
+    const count = { calls: [call("look"), call("incident_stats")] };
+    const wrong = "CONFIRMED: 15 incidents, resolved after 2 h 5 min [T2].\n\n77 restarts [T1].";
+    const right = "CONFIRMED: 14 incidents, resolved after 1.5 hours [T2].\n\n77 restarts [T1].";
+    const mended = await talking([count, { text: wrong }, { text: right }], { tools });
+    await mended.ask("how was last week?");
+    expect(wordsIn(mended.model.requests[2]).at(-1)).toContain('It says "15", "2 h 5 min" with');
+    expect(lastAnswer(mended)).toBe(right);
+    const stage = await talking([count, { text: wrong }, { text: wrong }], { tools });
+    await stage.ask("how was last week?");
+    expect(lastAnswer(stage)).toBe(
+      "CONFIRMED: 15 incidents, resolved after 2 h 5 min [T2].\n\n> ⚠ Unverified: the statistics it cites don't say 15 or 2 h 5 min.\n\n77 restarts [T1].",
+    );
+  });
+
   test("that rests on an action whose outcome is unknown is not verified, whatever it says", async () => {
     const act = fakeTool({
       name: "look",
