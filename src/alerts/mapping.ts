@@ -2,12 +2,13 @@ import type jsonata from "jsonata";
 import * as z from "zod";
 import { BotError, messageOf } from "../core/errors.ts";
 import { tryJson } from "../core/json.ts";
+import { LinearRegex, regexesIn } from "./linear-regex.ts";
 import { alertOf, isoTime, maybe, type Notification, notificationOf } from "./alert.ts";
 
 /** Systems that have no reader of ours: the configuration says in JSONata what their requests say. */
 
 /** An answer for one request must not hold up the others. */
-const LIMITS = { timeout: 250, stack: 100, sequence: 100_000 };
+const LIMITS = { timeout: 2_000, stack: 100, sequence: 100_000 };
 const MAX_TEXT = 300;
 
 const text = z.union([z.string(), z.number().transform(String), z.boolean().transform(String)]);
@@ -38,7 +39,7 @@ const all = z.union([z.array(mapped), mapped.transform((one) => [one])]);
 
 export interface MappedSource {
   readonly name: string;
-  /** @throws BotError INPUT_INVALID for what the mapping makes no alerts of */
+  /** @throws BotError INPUT_INVALID for what the mapping makes no alerts of, TIMEOUT where that takes too long: the sender repeats it */
   read(body: unknown): Promise<Notification>;
 }
 
@@ -47,7 +48,10 @@ export async function mappedSource(name: string, mapping: string): Promise<Mappe
   const { default: compile } = await import("jsonata");
   let expression: jsonata.Expression;
   try {
-    expression = compile(mapping, LIMITS);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the two members of a RegExp that are used
+    const RegexEngine = LinearRegex as unknown as RegExpConstructor;
+    expression = compile(mapping, { ...LIMITS, RegexEngine });
+    for (const regex of regexesIn(expression.ast())) new LinearRegex(regex);
   } catch (error) {
     const message = `alerts.sources.${name}.mapping: ${whyOf(error)}`;
     throw new BotError("CONFIG_INVALID", message);
@@ -58,7 +62,8 @@ export async function mappedSource(name: string, mapping: string): Promise<Mappe
       // JSONata's lists carry marks of its own.
       return made === undefined ? made : tryJson(JSON.stringify(made));
     } catch (error) {
-      throw refused(name, whyOf(error));
+      const { code }: { code?: unknown } = Object(error);
+      throw refused(name, whyOf(error), code === TOO_LONG ? "TIMEOUT" : undefined);
     }
   }
 
@@ -81,9 +86,12 @@ export async function mappedSource(name: string, mapping: string): Promise<Mappe
   };
 }
 
-function refused(name: string, why: string): BotError {
-  return new BotError("INPUT_INVALID", `The mapping of ${name}: ${why}.`);
+function refused(name: string, why: string, code: "INPUT_INVALID" | "TIMEOUT" = "INPUT_INVALID") {
+  return new BotError(code, `The mapping of ${name}: ${why}.`);
 }
+
+/** JSONata's own code of an evaluation that took too long: a busy machine's, or one without end. */
+const TOO_LONG = "D1012";
 
 /** As JSONata says it, with the place in the expression. */
 function whyOf(error: unknown): string {
