@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { discordMessages } from "../../src/adapters/discord/encode.ts";
+import { alertsMessage } from "../../src/adapters/render/alerts.ts";
 import { lookText } from "../../src/adapters/render/alert-forms.ts";
 import { addressesIn } from "../../src/core/links.ts";
 import type { AlertCard } from "../../src/adapters/shown.ts";
@@ -38,3 +40,11 @@ test.each(["leak.evil.example.org", "10.0.0.5:5432", "https://evil.example", "a.
     expect(addressesIn(text)).toEqual([]);
   },
 );
+
+test("Discord: an address in an alert's link ends no link, and begins none", () => {
+  const url = "https://app.datadoghq.com/x)[click](https://evil.example";
+  const message = alertsMessage({ ...card("HighCpu"), links: [{ label: "Monitor", url }] });
+  expect(JSON.stringify(discordMessages(message))).toContain(
+    "[Monitor (app.datadoghq.com)](<https://app.datadoghq.com/x%29[click]%28https://evil.example>)",
+  );
+});

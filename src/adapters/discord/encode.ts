@@ -275,7 +275,8 @@ function lineOf(inlines: readonly Inline[]): string {
 function spanOf(inline: Inline, atStart: boolean): string {
   const { text, url, label, at, code, strong, em, strike } = inline;
   if (at !== undefined) return timeOf(at, text);
-  if (url !== undefined) return label === undefined ? `<${url}>` : `[${label}](<${url}>)`;
+  if (url !== undefined)
+    return label === undefined ? `<${url}>` : `[${label}](<${withoutEnd(url)}>)`;
   if (code) return codeSpan(text);
   const stars = (strong ? "**" : "") + (em ? "*" : "");
   const waves = strike ? "~~" : "";
@@ -314,4 +315,9 @@ function escapeText(text: string, atStart: boolean): string {
     (_, space: string, mark: string | undefined, number: string = "", dot: string = "") =>
       `${space}${number}\\${mark ?? dot}`,
   );
+}
+
+/** A bracket within an address may end the link there, and begin another behind it. */
+function withoutEnd(url: string): string {
+  return url.replaceAll("(", "%28").replaceAll(")", "%29");
 }
