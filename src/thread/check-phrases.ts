@@ -113,6 +113,7 @@ export function markText(
   const skills = listAnd(checks.skills.map((skill) => `\`${skill}\``));
   const of = checks.skills.length === 0 ? "" : ` of ${skills}`;
   const because = why === "" ? "" : `${line(why).replace(/\.$/, "")}. `;
+  if (calls.length === 0) return `_Without a model: ${because}no check looked._`;
   return `_Without a model: ${because}${counted(calls.length, "check")}${of} looked._`;
 }
 
@@ -133,8 +134,11 @@ export function rememberedText({
   ].join("\n");
 }
 
-/** What the alerts themselves say, where nothing is known of them. */
-export function alertText({ name, alerts }: Entry<"alert_state">): string {
+/** What the alerts themselves say, where nothing was looked at: no skill is about them, or these are, and could not look. */
+export function alertText(
+  { name, alerts }: Entry<"alert_state">,
+  skills: readonly string[],
+): string {
   const said = alerts.slice(0, MAX_LINES).map(({ name: each, summary, description, labels }) => {
     const about = Object.entries(labels)
       .filter(([label]) => label !== "alertname")
@@ -143,10 +147,21 @@ export function alertText({ name, alerts }: Entry<"alert_state">): string {
       .join(" ");
     return `- ${line([each, summary ?? description ?? "", about].filter(Boolean).join(" · "))}`;
   });
+  const known = listAnd(skills.map((skill) => `\`${skill}\``));
+  const [conclusion, help] =
+    skills.length === 0
+      ? [
+          `no check knows ${line(name)}, so nothing was looked at`,
+          `${NO_CHECK_HELP.charAt(0).toLowerCase()}${NO_CHECK_HELP.slice(1)}`,
+        ]
+      : [
+          `none of the checks for ${line(name)} could look`,
+          `what the checks of ${known} read (\`skills check\` lists what is not set up), or labels that say which host, service, namespace or URL`,
+        ];
   return [
-    `**INCONCLUSIVE: no check knows ${line(name)}, so nothing was looked at.**`,
+    `**INCONCLUSIVE: ${conclusion}.**`,
     ["The alert says:", ...said].join("\n"),
-    `What would help: ${NO_CHECK_HELP.charAt(0).toLowerCase()}${NO_CHECK_HELP.slice(1)}.`,
+    `What would help: ${help}.`,
   ].join("\n\n");
 }
 

@@ -104,7 +104,7 @@ function answerOf(
   const remembered = run.above?.remembered;
   const parted = [
     calls.length === 0 && state !== undefined
-      ? phrases.alertText(state)
+      ? phrases.alertText(state, checks.skills)
       : phrases.checkedText({ checks, calls, shown: shownBy(run, checks, parts.checks) }),
     ...(remembered === undefined ? [] : [phrases.rememberedText(remembered)]),
     phrases.markText({ checks, calls }, why),

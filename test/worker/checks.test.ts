@@ -259,6 +259,19 @@ describe("an alert", () => {
     expect(answer?.text).toContain("PrinterOnFire · lp0 on fire · service=web");
   });
 
+  test("that a skill is about whose checks have nothing to look at is told so, and not that nobody knows it", async () => {
+    const pods = { tool: "look", with: { name: "{{url}}" } };
+    const skills = { "web-down": { when: { alerts: ["WebDown"] }, checks: { pods } } };
+    const stage = await createStage({ tools: [looking()], skills });
+    await stage.post(alertState(1));
+    await stage.settle();
+    const text = stage.chat.answers()[0]?.text ?? "";
+    expect(text).toContain(`none of the checks for ${ALERT.name} could look`);
+    expect(text).toContain("What would help: what the checks of `web-down` read");
+    expect(text).toContain("no check looked");
+    expect(text).not.toMatch(/no check knows|0 checks/);
+  });
+
   test("leads no check to an address that nobody named", async () => {
     const kinds = { name: "url" } as const;
     const fetch = fakeTool({ name: "fetch", kinds });

@@ -15,7 +15,7 @@ const PLAIN_NAME = /^[\w-]{1,80}$/;
 /** As if whoever pressed had asked it. What an alert says is no word of theirs: it stands in the thread. */
 export function lookText({ name }: AlertCard): Said {
   const what = PLAIN_NAME.test(name) ? `the alert ${name}` : "this alert";
-  return { kind: "text", text: `Look into ${what}: what is wrong, since when, and why?` };
+  return { kind: "text", text: `Look into ${what}: since when is it so, and why?` };
 }
 
 /** The command that silences what the card shows for an hour; undefined: it cannot be silenced from here. */
