@@ -159,7 +159,9 @@ export class Groups {
     const lately = [...this.open.values()].filter(({ lastAt }) => at - lastAt <= rule.windowMs);
     const place = sharedPlace([alert]);
     const near = lately.find((group) => place !== undefined && group.place === place);
-    const beside = near ?? (lately.length >= MAX_AT_ONCE ? lately.at(-1) : undefined);
+    // A message that stands in the channel anyway is a thread already.
+    const isStorm = lately.length >= MAX_AT_ONCE && word.own === undefined;
+    const beside = near ?? (isStorm ? lately.at(-1) : undefined);
     beside?.folded.add(alert.name);
     return beside ?? this.#begin(key, alert, word);
   }

@@ -51,7 +51,7 @@ export async function mappedSource(name: string, mapping: string): Promise<Mappe
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has the two members of a RegExp that are used
     const RegexEngine = LinearRegex as unknown as RegExpConstructor;
     expression = compile(mapping, { ...LIMITS, RegexEngine });
-    for (const regex of regexesIn(expression.ast())) new LinearRegex(regex);
+    regexesIn(expression.ast()).map((regex) => new LinearRegex(regex));
   } catch (error) {
     const message = `alerts.sources.${name}.mapping: ${whyOf(error)}`;
     throw new BotError("CONFIG_INVALID", message);

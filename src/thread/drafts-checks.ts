@@ -5,6 +5,7 @@ import {
   type CheckingRun,
   firstLookOf,
   type Plan,
+  type Topic,
   type Shown,
 } from "./checking.ts";
 import * as phrases from "./check-phrases.ts";
@@ -45,6 +46,12 @@ export function checkingDraft(
   return { ...started, calls, checks: { ...checks, ...more } };
 }
 
+/** What is asked; where it names an alert of the thread, the checks for that alert are meant. */
+export function topicOf({ alerts }: Thread, text: string): Topic {
+  const names = [...alerts.values()].flatMap(({ state }) => namesOf(state));
+  return { text, alerts: names.filter((name) => text.includes(name)) };
+}
+
 /** What a first look of a model's run calls; undefined: nothing that this thread has not looked at. */
 export function firstLookIn(
   thread: Thread,
@@ -53,7 +60,7 @@ export function firstLookIn(
   checking: Checking | undefined,
 ): Pick<Draft<"run_started">, "calls" | "checks"> | undefined {
   if (checking?.firstLook !== true) return undefined;
-  const { skills, calls } = checking.plan({ text });
+  const { skills, calls } = checking.plan(topicOf(thread, text));
   const fresh = calls.filter(({ tool, args }) => !thread.looked.has(callKey(tool, args)));
   if (fresh.length === 0) return undefined;
   const planned = plannedCalls(thread, run, { skills, calls: fresh });
@@ -157,7 +164,7 @@ export function insteadDrafts(
     return [{ ...endedDraft(run, text, "completed"), ...failed }];
   }
   const said = askedIn(started, [...modelRun.told, ...modelRun.unseen]);
-  const plan = checking.plan({ text: said.map(({ text }) => text).join("\n") });
+  const plan = checking.plan(topicOf(thread, said.map(({ text }) => text).join("\n")));
   if (plan.calls.length === 0) return undefined;
   const { answers, principals, app } = started;
   const asked = { answers, principals, ...(app !== undefined && { app }) };

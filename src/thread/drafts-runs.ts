@@ -5,7 +5,13 @@ import type { RunTerms } from "../core/run-terms.ts";
 import type { ReverseCall } from "../core/tool-call.ts";
 import { notSaid } from "./check-phrases.ts";
 import { isChecking } from "./checking.ts";
-import { checkedDrafts, checkingDraft, firstLookIn, insteadDrafts } from "./drafts-checks.ts";
+import {
+  checkedDrafts,
+  checkingDraft,
+  firstLookIn,
+  insteadDrafts,
+  topicOf,
+} from "./drafts-checks.ts";
 import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
@@ -93,7 +99,7 @@ function plainDrafts(
     draft,
     runEndedDraft({ started: draft }, "failed", why),
   ];
-  const plan = parts.checks?.plan({ text });
+  const plan = parts.checks?.plan(topicOf(thread, text));
   if (plan === undefined) return failed(parts.plain(text));
   const checks = { why: "no_model" as const };
   if (plan.calls.length > 0) return [checkingDraft(thread, started, plan, checks)];

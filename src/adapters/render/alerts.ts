@@ -63,7 +63,7 @@ function titleOf({ name, where }: AlertCard): string {
   const about = value === "" || others.length > 0 || name.includes(value) ? "" : ` · ${value}`;
   // A header that shows nothing is no header.
   const called = /[\p{L}\p{N}]/u.test(name) ? oneLine(name) : `An alert ${oneLine(name)}`.trim();
-  return clip(`${called}${oneLine(about)}`, MAX.title).slice(0, MAX_TITLE);
+  return clip([called, oneLine(about)].filter(Boolean).join(" "), MAX.title).slice(0, MAX_TITLE);
 }
 
 /** Labels of which one says at a glance what an alert is about, the most telling first. */
