@@ -196,6 +196,8 @@ export interface Notice {
   approves?: ActionCard[];
   /** The open action that can be withdrawn from here by somebody who did not ask for it, for everyone. */
   confirms?: string;
+  /** The offer to record the thread as an incident, as its buttons name it. */
+  offers?: string;
   /** The accounts and groups that are notified of it, where the platform can mention them. */
   mentions?: readonly string[];
 }

@@ -360,6 +360,16 @@ export const appends = {
       .optional(),
     /** The message that this word answers in place of the model, which is not told of it. */
     instead: z.string().optional(),
+    /** The thread looks like an incident: what would be recorded (`thread/offer-notes.ts`). */
+    offers: z
+      .strictObject({
+        title: z.string(),
+        startedAt: count,
+        services: z.array(z.string()).optional(),
+      })
+      .optional(),
+    /** Who said to that offer that it is none, as they are called. */
+    declines: z.string().optional(),
   }),
   delivered: z.strictObject({
     view: z.string(),

@@ -51,7 +51,7 @@ const CALL: Said = {
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { code: "m", version: 5 },
   command: { code: "c", version: 5 },
-  click: { code: "k", version: 7 },
+  click: { code: "k", version: 8 },
   edited: { code: "e", version: 2 },
   removed: { code: "x", version: 1 },
   stop: { code: "s", version: 2 },
@@ -85,7 +85,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   settled: { code: "D", version: 1 },
   view_added: { code: "W", version: 2 },
   view_removed: { code: "w", version: 1 },
-  notice: { code: "N", version: 5 },
+  notice: { code: "N", version: 6 },
   delivered: { code: "d", version: 3 },
   run_ended: { code: "E", version: 4 },
 };

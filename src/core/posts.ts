@@ -73,6 +73,8 @@ export const choice = z.discriminatedUnion("kind", [
   /** Whether the bot speaks in this thread only when it is mentioned. */
   z.strictObject({ kind: z.literal("quiet") }),
   z.strictObject({ kind: z.literal("listen") }),
+  /** To the offer to record the thread as an incident; `opens`: yes. */
+  z.strictObject({ kind: z.literal("incident"), opens: z.boolean() }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */

@@ -9,6 +9,8 @@ import { addressesIn, type LinkRule } from "../core/links.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { isOpen, isShown, isUndoable } from "../thread/action.ts";
+import { INCIDENT_OFFER } from "../thread/entry-ids.ts";
+import { offerEnd } from "../thread/incident-offer.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
   argsOf,
@@ -61,6 +63,7 @@ export function outgoingOf(
       holds,
       ...(approves.length > 0 && { approves }),
       ...(confirms !== undefined && { confirms }),
+      ...(notice.offers !== undefined && { offers: INCIDENT_OFFER }),
       ...(mentions !== undefined && { mentions }),
     };
   }
@@ -126,10 +129,12 @@ function linksIn(text: string, { written }: Thread, mayLink: Shown["mayLink"]): 
 
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */
 export function pastNotice(
-  { answered, unknown }: Thread,
-  { text, asks, settles }: Entry<"notice">,
+  thread: Thread,
+  { text, asks, settles, offers }: Entry<"notice">,
   encode: Encode,
 ): Notice | undefined {
+  const { answered, unknown } = thread;
+  if (offers !== undefined) return plainNotice(encode(`${text} → ${offerEnd(thread) ?? "over"}`));
   if (asks !== undefined) {
     const end = answered.get(asks.call);
     const by = end?.by === undefined ? "" : ` (${end.by})`;

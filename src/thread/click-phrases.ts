@@ -64,6 +64,24 @@ export const clickAnswers = {
     `Couldn't apply your edit to ${action}: ${why}`,
 } as const;
 
+/** What somebody is told alone who pressed below the offer to record an incident. */
+export const offerAnswers = {
+  noted: "Noted: not an incident. I won't offer it here again.",
+  declined: (by: string, opens: boolean) =>
+    `${by} already said that this is not an incident.${opens ? " To record it all the same, type: incident open …" : ""}`,
+  recorded: (incident: string | undefined) =>
+    `This is recorded already${incident === undefined ? "" : `: ${incident}`}.`,
+  opening: (by: string) => `${by} pressed before you: it is being recorded.`,
+  /** What the offer says at its end. */
+  ended: (by: string) => `${by}: not an incident`,
+  taken: (incident: string | undefined, by: string | undefined) =>
+    `recorded${incident === undefined ? "" : ` as ${incident}`}${by === undefined ? "" : ` by ${by}`}`,
+  stopped: "Everything was stopped after you pressed, so nothing was recorded.",
+  nothing: "I offered to record nothing here.",
+  notLookedUp: (minutes: number) =>
+    `I could not look you up for ${minutes} minutes, so your press did not count. Please press again.`,
+} as const;
+
 export function alreadyApproved({ action, proposal, votes }: Action): string {
   const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
   if (missing <= 0) return `You've approved ${action} already.`;

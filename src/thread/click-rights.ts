@@ -41,7 +41,7 @@ export function rightFor(
   action: Action | undefined,
   thread: Thread,
 ): Right | undefined {
-  if (choice.kind === "answer") return RIGHT_TO_ANSWER;
+  if (choice.kind === "answer" || choice.kind === "incident") return RIGHT_TO_ANSWER;
   if (choice.kind === "settle") {
     // Settling says what happened in the world; it permits nothing, so who asked for the action may do it.
     const rule = unknownCall(thread, ref)?.action?.proposal ?? ANYONE;

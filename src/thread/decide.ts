@@ -6,6 +6,7 @@ import type { ModelRun } from "./model-run.ts";
 import { type Action, type Grant, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
+import { offerDue } from "./incident-offer.ts";
 import type { RecordOwed } from "./record-notes.ts";
 import { nextUndelivered, owedLiving, type Undelivered } from "./undelivered.ts";
 import { escalationTime, isWaiting, type Waiting, waitingIn } from "./waiting.ts";
@@ -123,6 +124,8 @@ export interface Situation extends Showing {
   readsAbove?: boolean;
   /** What is alike is looked up for a run, and what a thread found is kept. */
   remembers?: boolean;
+  /** Incidents can be recorded. */
+  records?: boolean;
 }
 
 /** A situation, and what of the thread is for another machine. */
@@ -334,13 +337,15 @@ function clickStep(thread: Thread, { busy, left }: Scene): Step | undefined {
   return undefined;
 }
 
-/** The thread is told in a line of its own that a group's alerts are over. */
-function overStep(thread: Thread, { now }: Scene): Step | undefined {
+/** The thread is told in a line of its own that a group's alerts are over, or that it looks like an incident. */
+function overStep(thread: Thread, scene: Scene): Step | undefined {
   for (const alerts of thread.alerts.values()) {
     const at = overDueAt(alerts);
-    if (at !== undefined && at <= now) return { do: "tell", untold: overWord(thread, alerts) };
+    if (at !== undefined && at <= scene.now)
+      return { do: "tell", untold: overWord(thread, alerts) };
   }
-  return undefined;
+  const untold = offerDue(thread, scene);
+  return untold && { do: "tell", untold };
 }
 
 /** What is over but not yet written down: closed actions, calls of a stopped run, runs with nothing left to do. */

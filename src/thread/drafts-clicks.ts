@@ -20,7 +20,8 @@ import { results, turned } from "./phrases.ts";
 import { decisionNotices, privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
-import { repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
+import { offerTaken, openingCall } from "./incident-offer.ts";
+import { openingDraft, repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./click-phrases.ts";
 import type { Call, Thread } from "./state.ts";
@@ -53,6 +54,7 @@ export function clickDrafts(
     if (thread.room.turned === click.id) return turnedDrafts(click, thread);
     return [privateNotice(click, turned(thread.room))];
   }
+  if (choice.kind === "incident") return offerDrafts(click, choice, author, thread);
   if (author === "unknown") return unjudgedDrafts(click, around);
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);
   if (choice.kind === "answer") return answeredDrafts(click, choice.text, author, thread);
@@ -124,6 +126,25 @@ function whyNotYes({ action, proposal }: Action, choice: Choice): string | undef
 
 /** Of the reason for breaking the glass: more than a word. */
 const MIN_REASON = 10;
+
+/** Begins a run of the one call that opens the record, for whoever pressed; or ends the offer. */
+function offerDrafts(
+  click: Entry<"click">,
+  { opens }: Extract<Choice, { kind: "incident" }>,
+  author: Author | "unknown" | undefined,
+  thread: Thread,
+): Draft<AppendKind>[] | undefined {
+  const say = phrases.offerAnswers;
+  const { made } = thread.offer;
+  const late = made === undefined ? say.nothing : offerTaken(thread, opens);
+  if (made === undefined || late !== undefined) return [privateNotice(click, late ?? say.nothing)];
+  if (opens && click.seq < thread.stoppedAt) return [privateNotice(click, say.stopped)];
+  if (author === "unknown") return [privateNotice(click, say.notLookedUp(LIMIT_MINUTES))];
+  if (author === undefined) return undefined;
+  if (!author.eligible) return [privateNotice(click, author.why)];
+  if (opens) return [openingDraft(openingCall(made), click, thread)];
+  return [{ ...privateNotice(click, say.noted), declines: signed(click.actor) }];
+}
 
 function revokeDrafts(
   { action, askers }: Action,

@@ -4,6 +4,7 @@ import { HOST_GONE_MS } from "../core/host-beat.ts";
 import type { StepOf } from "./decide.ts";
 import { noticeId } from "./entry-ids.ts";
 import { approversAsked, askersOf, mayAllApprove, mentionable } from "./mentions.ts";
+import type { IncidentOffer } from "./offer-notes.ts";
 import * as phrases from "./phrases.ts";
 import { clickAnswers } from "./click-phrases.ts";
 import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
@@ -30,8 +31,17 @@ export function untoldNotice(
     ...mentioning([...mentions]),
     ...(about.kind === "held" && { holds: about.actions }),
     ...(about.kind === "glass" && mentioning(askersOfGlass(about.action, around))),
+    ...(about.kind === "looks_like_incident" && { offers: offered(about.offer, around) }),
     ...(about.kind === "late" && !about.isSettled && { settles: about.ref }),
   });
+}
+
+function offered(
+  { title, startedAt, services }: IncidentOffer,
+  { encode }: Surroundings,
+): NonNullable<Notice["offers"]> {
+  const named = services.map(encode);
+  return { title: encode(title), startedAt, ...(named.length > 0 && { services: named }) };
 }
 
 function askersOfGlass(name: string, { thread, personOf }: Surroundings): string[] {

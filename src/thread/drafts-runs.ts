@@ -196,6 +196,15 @@ function startedDraft(begun: Begun, { counts }: Thread): Draft<"run_started"> {
   };
 }
 
+/** A run of the one call that records the thread as an incident. */
+export function openingDraft(
+  call: ReverseCall,
+  click: Entry<"click">,
+  thread: Thread,
+): Draft<"run_started"> {
+  return callingDraft(click, call, thread);
+}
+
 function callingDraft(
   begun: Begun,
   { tool, args }: ReverseCall,

@@ -102,6 +102,9 @@ export const noticeId = {
   back: (last: number) => `back:${last}`,
 } as const;
 
+/** What the fold wants said once: that the thread looks like an incident. Buttons name the offer so too. */
+export const INCIDENT_OFFER = "incident-offer";
+
 /** What the fold wants said of a message, besides its answer. */
 export const untoldId = {
   pasted: (message: string) => `pasted:${message}`,

@@ -38,6 +38,7 @@ import { applyGate } from "./model-run.ts";
 import { noteSilenceOver } from "./silences.ts";
 import { stopBeside } from "./side-run.ts";
 import { type Call, isReader, Thread } from "./state.ts";
+import { noteOffer } from "./incident-offer.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
@@ -62,6 +63,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     const call = entry.kind === "tool_finished" ? findCall(thread, entry.call) : undefined;
     noteTask(thread, entry, call);
     noteRecord(thread, entry, call);
+    noteOffer(thread, entry, call);
   }
   return thread;
 }

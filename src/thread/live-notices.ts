@@ -1,6 +1,7 @@
 import type { Draft, Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import { readPastState, runOfCall } from "./entry-ids.ts";
+import { isOffered } from "./incident-offer.ts";
 import { viewFor } from "./views.ts";
 import { isUnsettled, type LiveNotice, type Thread } from "./state.ts";
 
@@ -27,6 +28,8 @@ const WAITS: Readonly<
   waitsFor: undefined,
   verifies: undefined,
   instead: undefined,
+  offers: ({ offers }, thread) => (offers === undefined ? undefined : isOffered(thread)),
+  declines: undefined,
 };
 
 function waitingOf(notice: Notice, thread: Thread): boolean[] {

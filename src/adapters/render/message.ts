@@ -5,6 +5,7 @@ import {
   type Button,
   cancelButton,
   decideButton,
+  offerButtons,
   settleButtons,
   tryAnswerButton,
   withdrawButton,
@@ -80,7 +81,7 @@ export async function renderText(
 type Untitled = Omit<RenderedMessage, "summary">;
 
 function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
-  const { text, settles, asks, holds, approves = [], confirms, mentions = [] } = notice;
+  const { text, settles, asks, holds, approves = [], confirms, offers, mentions = [] } = notice;
   const blocks: Block[] = [{ kind: "text", inlines: programInlines(text.trimEnd(), allowLink) }];
   const buttons: Button[] = settles === undefined ? [] : settleButtons(settles);
   if (asks !== undefined) {
@@ -101,6 +102,7 @@ function renderNotice(notice: Notice, allowLink: AllowLink): Untitled {
   }
   buttons.push(...approves.map(decideButton));
   buttons.push(...[...new Set(holds)].map((action) => cancelButton(action)));
+  if (offers !== undefined) buttons.push(...offerButtons(offers));
   if (confirms !== undefined) buttons.push(withdrawButton(confirms));
   return { blocks, buttons: buttons.slice(0, MAX_BUTTONS), mentions };
 }

@@ -88,6 +88,8 @@ function replyTo({ id }: Button): string {
       return choice.sure ? `cancel ${action} for everyone` : `c ${action} withdraws it`;
     case "settle":
       return choice.happened ? `h ${action} it happened` : `x ${action} it did not`;
+    case "incident":
+      return choice.opens ? "incident open <what fails> records it" : "";
     case "open":
     case "editing":
     case "deny":

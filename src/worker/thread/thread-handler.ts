@@ -4,6 +4,7 @@ import { decide, type Step } from "../../thread/decide.ts";
 import { notice } from "../../thread/drafts-notices.ts";
 import { noticeId } from "../../thread/entry-ids.ts";
 import { listedCards } from "../../queries/open-cards.ts";
+import { OPEN_TOOL } from "../../thread/incident-offer.ts";
 import type { Machines } from "../../thread/machines.ts";
 import { notices } from "../../thread/phrases.ts";
 import { abortWork } from "../background.ts";
@@ -49,6 +50,7 @@ export function createThreadHandler(
         ...moment,
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
         sumAfterMs: adapter.view(ctx.key)?.linkTo === undefined ? undefined : SUM_AFTER_MS,
+        records: parts.dispatcher.find(OPEN_TOOL) !== undefined,
         remembers: parts.memory !== undefined,
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
