@@ -14,7 +14,7 @@ export interface Figure {
   readings: readonly (readonly Reading[])[];
 }
 
-export type Reading =
+type Reading =
   | { kind: "count"; value: number }
   | { kind: "share"; value: number; slack: number }
   | ({ kind: "span" } & Span);
