@@ -40,7 +40,9 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
 
 /** The message with which a group's thread begins, where no bot's own message is there. */
 export function openingOf({ name, members }: Group): string {
-  const [first] = [...members.values()].toSorted(byWeight);
+  const all = [...members.values()].toSorted(byWeight);
+  // What others say stands under their own names.
+  const first = all.find(({ alert }) => alert.name === name) ?? all[0];
   const about = first === undefined ? undefined : (first.alert.summary ?? first.alert.description);
   const others = members.size > 1 ? ` (${counted(members.size, "alert")})` : "";
   const words = about === undefined ? "" : `: ${about}`;

@@ -49,7 +49,7 @@ export function alertsOf(
 ): AlertCard {
   const { firing, acknowledged, resolved, told, startedAt, overAt, alerts, folded } = state;
   const standing = standingIn(state);
-  const [first] = standing;
+  const first = standing.find(({ name }) => name === state.name) ?? standing[0];
   const severity = severityIn(standing);
   const { summary, description } = first ?? {};
   const text = (said: string | undefined) => (said === undefined ? undefined : encode(said));

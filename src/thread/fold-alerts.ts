@@ -51,7 +51,7 @@ function ping(thread: Thread, alerts: ShownAlerts): void {
   if (firing === 0 || mention.length === 0) return;
   if (alerts.pinged !== undefined && urgency <= alerts.pinged) return;
   alerts.pinged = urgency;
-  const summary = loud[0]?.summary;
+  const { summary } = loud.find((each) => each.name === name) ?? loud[0] ?? {};
   const about = { kind: "alerts_fire" as const, name, severity: severityIn(loud), summary };
   thread.untold.set(id, { id, about, mentions: mentionable(mention) });
 }

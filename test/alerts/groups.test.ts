@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Alert, alertOf } from "../../src/alerts/alert.ts";
 import { type Group, Groups, isFlapping, type Word } from "../../src/alerts/groups.ts";
+import { openingOf } from "../../src/alerts/shown.ts";
 
 const MINUTE = 60_000;
 
@@ -166,4 +167,19 @@ test("of thousands of alerts every one is counted, and the group is over only wh
   expect(group?.overAt).toBeUndefined();
   say(2, over("Cpu", { instance: "i0" }));
   expect(group?.overAt).toBe(2 * MINUTE);
+});
+
+test("a group's opening says what its own alert says, whoever joined it since; a bot's own message joins none for want of room", () => {
+  const { groups, say } = route();
+  const told = (name: string, summary: string) =>
+    alertOf({ name, status: "firing", labels: { service: "shop" }, summary });
+  const [group] = say(0, told("HighLatency", "p99 is 4 s"));
+  say(1, told("DiskFull", "/data is full"));
+  expect(group && openingOf(group)).toBe("🔥 HighLatency (2 alerts): p99 is 4 s");
+  for (let i = 0; i < 25; i += 1) say(2, firing(`A${i}`, { service: `s${i}` }));
+  expect(groups.open.size).toBe(20);
+  const own = { ...word(3), alerts: [firing("CheckoutDown", { service: "checkout" })] };
+  const [begun] = groups.add({ ...own, own: "slack:T1:C1:17.5" });
+  expect(begun?.name).toBe("CheckoutDown");
+  expect(groups.open.size).toBe(21);
 });
