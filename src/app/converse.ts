@@ -42,7 +42,7 @@ export async function converse(
 
 function modelNote({ id, isStandard }: Config["model"]): string {
   if (id === undefined)
-    return "No AI model is set, so I only take commands. Set ANTHROPIC_API_KEY, or MODEL and its key.";
+    return "No AI model is set: commands and the checks of skills answer. Set ANTHROPIC_API_KEY, or MODEL and its key.";
   return `${id} answers.${isStandard ? " Its key is set; MODEL chooses another." : ""}`;
 }
 

@@ -31,7 +31,7 @@ function isCommand(word: string): word is CommandWord {
 }
 
 const NO_MODEL =
-  "I don't have an AI model yet, so I can't answer questions, but I can run checks: try `run disk_usage` or `help`. Admins: set MODEL and its key (docs/configuration.md).";
+  "I don't have an AI model yet, and no check of my skills fits that. I can run checks that you name: try `run disk_usage` or `help`. Admins: set MODEL and its key (docs/configuration.md).";
 
 /** A system whose tools are not offered. */
 export interface MissingSystem {

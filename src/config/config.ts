@@ -40,7 +40,7 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
     readonly dumb: boolean;
   };
   readonly model: Readonly<Model["terms"]> & {
-    /** `<provider>/<name>`; what its provider needs is then set. Undefined: direct commands only. */
+    /** `<provider>/<name>`; what its provider needs is then set. Undefined: direct commands and skills' checks only. */
     readonly id: string | undefined;
     /** Nobody named it: its provider's key is set. */
     readonly isStandard: boolean;

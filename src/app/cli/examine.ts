@@ -182,7 +182,7 @@ export const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
 async function* examineModels(config: Config["model"]): AsyncIterable<CheckedPart> {
   if (config.id === undefined) {
     const text =
-      "none configured: direct commands only. Set ANTHROPIC_API_KEY, or MODEL and its key";
+      "none configured: direct commands and the checks of skills answer. Set ANTHROPIC_API_KEY, or MODEL and its key";
     yield { state: "absent", subject: "model", text };
   }
   const chain = chainOf(config);
