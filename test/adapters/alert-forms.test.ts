@@ -36,7 +36,7 @@ test.each(["leak.evil.example.org", "10.0.0.5:5432", "https://evil.example", "a.
   "who presses Look into it below an alert called %s says no word of that",
   (name) => {
     const { text } = lookText(card(name));
-    expect(text).toBe("Look into this alert: what is wrong, since when, and why?");
+    expect(text).toBe("Look into this alert: since when is it so, and why?");
     expect(addressesIn(text)).toEqual([]);
   },
 );
