@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { collect, Program } from "../fakes/program.ts";
 import { type Answers, type Provider, startProvider, WIRES } from "../fakes/provider.ts";
@@ -62,6 +64,8 @@ test.each(Object.keys(WIRES))(
       return investigates(request);
     });
     program = new Program(provider.env);
+    // The model makes each look itself.
+    writeFileSync(join(program.folder, "watchkeeper.yaml"), "model: { firstLook: false }\n");
 
     const first = (child = program.start());
     const gone = once(first, "close");
