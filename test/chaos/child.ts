@@ -140,6 +140,7 @@ async function main(setup: Setup): Promise<void> {
     sweepMs: setup.sweepMs,
   });
   const model = createErrandModel({ witness, cross, leaseMs: setup.leaseMs });
+  const models = modelsFrom(async () => model);
   const talk = hashTerms({
     model: "chaos/model",
     system: "Do what messages ask for.",
@@ -170,7 +171,11 @@ async function main(setup: Setup): Promise<void> {
     personOf: (account) => account,
     showAfterMs: 5,
     timezone: undefined,
-    models: modelsFrom(async () => model),
+    models: {
+      ...models,
+      // Turns say whose they are.
+      generate: async (...asked) => ({ ...(await models.generate(...asked)), model: model.id }),
+    },
     log,
     leaseMs: setup.leaseMs,
     wakeAt: (key, at) => wakeups.wake(key, at),
