@@ -7,6 +7,7 @@ import { expectPaired, ofKind, wordsIn } from "../agent/talking.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createChat } from "../fakes/chat.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import { until } from "../until.ts";
 import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fakes/stage.ts";
 
 /** A journal in which everything up to some moment happened, and then its worker died. */
@@ -323,8 +324,11 @@ describe("checks that go wrong", () => {
     const stage = await createStage({ tools: [looking(), hangs, crashes], skills });
     await stage.post(alertState(1));
     const settled = stage.settle();
-    for (let second = 0; second < 10 && stage.chat.answers().length === 0; second++)
-      await vi.advanceTimersByTimeAsync(1_000);
+    // The worker takes its own time to come to the calls.
+    await until(async () => {
+      await vi.advanceTimersByTimeAsync(50);
+      return stage.chat.answers().length > 0;
+    });
     const [answer] = stage.chat.answers();
     expect(answer?.text).toContain("**LIKELY: web has no pods behind it");
     expect(answer?.text).toContain("- hangs [T2]: No answer within 7 s.");
