@@ -119,7 +119,7 @@ test.each([
     const states = await statesIn(bot, chat.channel);
     return states.at(-1)?.overAt !== undefined;
   });
-  expect(chat.shown().filter((text) => text.includes("HighCpu is bad"))).toHaveLength(1);
+  expect(chat.shown().filter((text) => text.includes("HighCpu: HighCpu is bad"))).toHaveLength(1);
   expect((await send({ alerts: [alert("Disk")] }, "alertmanager", "wrong")).status).toBe(401);
   expect((await send({}, "nosuch")).status).toBe(404);
 });
