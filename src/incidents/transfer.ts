@@ -245,5 +245,7 @@ export async function idsIn(
     const { id, startedAt } = incident;
     if (startedAt >= from && startedAt < to) found.push({ id, startedAt });
   }
-  return found.toSorted((a, b) => a.startedAt - b.startedAt).map(({ id }) => id);
+  return found
+    .toSorted((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
 }
