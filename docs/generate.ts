@@ -83,12 +83,13 @@ function withTable(page: string, heading: string, table: string): string {
   return before + page.slice(at).replace(/(?:^\|.*\n)+/m, () => table);
 }
 
-/** Markdown without its marks, in lines of a comment. */
+/** Markdown without its marks, in lines of a comment. "See" needs a link's page only; elsewhere its words are the sentence's. */
 function commentOf(markdown: string): string {
   const plain = markdown
     .replace(/ See below\.$/, "")
     .replaceAll("`", "")
-    .replaceAll(/\[[^\]]*\]\(([^)]*)\)/g, "docs/$1");
+    .replaceAll(/\bSee \[[^\]]*\]\(([^)]*)\)/g, "See docs/$1")
+    .replaceAll(/\[([^\]]*)\]\(([^)]*)\)/g, "$1 (docs/$2)");
   const lines = [""];
   for (const word of plain.split(" ")) {
     const line = `${lines.at(-1)} ${word}`;

@@ -46,6 +46,14 @@ describe("the pages on configuration", () => {
       );
   });
 
+  it("a page's path never stands for the words of its link in .env.example", async () => {
+    const [, ...settings] = (await readFile(".env.example", "utf8")).split("\n\n");
+    const texts = settings.map((setting) => setting.replaceAll("\n# ", " "));
+    const paths = texts.flatMap((text) => text.match(/\S*\s?\S*docs\/\S*/g) ?? []);
+    expect(paths.length).toBeGreaterThan(5);
+    expect(paths.filter((path) => !/\bSee docs|\(docs/.test(path))).toEqual([]);
+  });
+
   it("the example variables change nothing", async () => {
     const env = parseEnv(await readFile(".env.example", "utf8"));
     expect(await loadConfig(env, { cwd })).toEqual(await loadConfig({}, { cwd }));

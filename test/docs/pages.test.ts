@@ -123,7 +123,9 @@ describe("what the pages say", () => {
       ...read("README.md").matchAll(/^\| `(\w+)` +\| (read|write|destructive) +\| (.*?) +\|$/gm),
     ];
     const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
-    const tools = (await createTools({}, { skills })).map(({ name, effect, summary }) => [
+    // A folder of skills brings the tools for scripts, and leave to change them.
+    const own = { "skills.folders": ["/srv/skills"], "skills.proposals": true };
+    const tools = (await createTools(own, { skills })).map(({ name, effect, summary }) => [
       name,
       effect,
       summary,
