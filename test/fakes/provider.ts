@@ -6,20 +6,26 @@ export interface Wire {
   env(url: string): Record<string, string>;
 }
 
-export const WIRES: Record<string, Wire> = {
+export const WIRES = {
   anthropic: {
     model: "anthropic/claude-sonnet-5-5",
-    env: (url) => ({ ANTHROPIC_API_KEY: "sk-ant-fake-key-of-a-test", ANTHROPIC_BASE_URL: url }),
+    env: (url: string) => ({
+      ANTHROPIC_API_KEY: "sk-ant-fake-key-of-a-test",
+      ANTHROPIC_BASE_URL: url,
+    }),
   },
   openai: {
     model: "openai/gpt-6-sol",
-    env: (url) => ({ OPENAI_API_KEY: "sk-fake-key-of-a-test", OPENAI_BASE_URL: `${url}/v1` }),
+    env: (url: string) => ({
+      OPENAI_API_KEY: "sk-fake-key-of-a-test",
+      OPENAI_BASE_URL: `${url}/v1`,
+    }),
   },
   "openai-compatible": {
     model: "openai-compatible/qwen3",
-    env: (url) => ({ OPENAI_BASE_URL: `${url}/v1` }),
+    env: (url: string) => ({ OPENAI_BASE_URL: `${url}/v1` }),
   },
-};
+} satisfies Record<string, Wire>;
 
 export interface Provider {
   env: Record<string, string>;

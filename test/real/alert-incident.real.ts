@@ -3,8 +3,9 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { collect, Program } from "../fakes/program.ts";
+import { startProvider, WIRES } from "../fakes/provider.ts";
 import { FakeSlack, typed } from "../fakes/slack/slack.ts";
 import { closedPort } from "../tools/network/servers.ts";
 import { until } from "../until.ts";
@@ -20,9 +21,10 @@ const folder = mkdtempSync(join(tmpdir(), "wk-oncall-"));
 const children: ChildProcess[] = [];
 let ports: { shop: number; prometheus: number; alertmanager: number; program: number };
 let slack: FakeSlack;
-let log: () => string;
 let people: ReturnType<typeof furnish>;
 let program: Program;
+/** What the first test left: the incident, and when its alert began by the Alertmanager. */
+let known = { incident: "", startsAt: "" };
 
 const file = (name: string, text: string) => {
   const path = join(folder, name);
@@ -97,27 +99,35 @@ beforeAll(async () => {
     "--cluster.listen-address=",
   ]);
   startShop();
-  program = new Program({
+  program = await serve({});
+  await until(async () => (await metric("up")).includes('"1"]'));
+});
+
+/** The program with a database that is the same each time. */
+async function serve(env: Record<string, string>): Promise<Program> {
+  const served = new Program({
+    DATA_DIR: join(folder, "data"),
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_APP_TOKEN: slack.appToken,
     SLACK_API_URL: slack.apiUrl,
-    PORT: String(port),
+    PORT: String(ports.program),
     LISTEN_HOST: "127.0.0.1",
     ALERTS_TOKEN: TOKEN,
-    PROMETHEUS_URL: `http://127.0.0.1:${prometheus}`,
-    ALERTMANAGER_URL: `http://127.0.0.1:${alertmanager}`,
+    PROMETHEUS_URL: `http://127.0.0.1:${ports.prometheus}`,
+    ALERTMANAGER_URL: `http://127.0.0.1:${ports.alertmanager}`,
+    ...env,
   });
   writeFileSync(
-    join(program.folder, "watchkeeper.yaml"),
+    join(served.folder, "watchkeeper.yaml"),
     yaml(`slack:${slack.team.id}:${people.ops.id}`),
   );
-  log = collect(program.start().stderr);
+  const log = collect(served.start().stderr);
   await until(() => {
     if (/"level":(?:50|60)|expected|watchkeeper.yaml/.test(log())) throw new Error(log());
     return log().includes('"serving"');
   });
-  await until(async () => (await metric("up")).includes('"1"]'));
-});
+  return served;
+}
 afterAll(async () => {
   program.remove();
   await slack.stop();
@@ -193,6 +203,10 @@ async function fill(
   await slack.submit(who, view?.id ?? "", Object.fromEntries(blocks));
 }
 
+/** A time as people there read it, to the second. */
+const madrid = (time: string) =>
+  new Date(time).toLocaleTimeString("sv", { timeStyle: "medium", timeZone: "Europe/Madrid" });
+
 const INCIDENT = /inc-\d{8}-[a-z2-7]{4}/;
 
 const write = (who: { id: string }, root: string, text: string) =>
@@ -203,6 +217,12 @@ function transcript(): string {
   return roots()
     .map(({ ts }) => said(ts).join("\n  ───\n  "))
     .join("\n════\n");
+}
+
+/** Writes what people saw, for who wants to read it. */
+function keep(...words: string[]): void {
+  const path = process.env["TRANSCRIPT"];
+  if (path !== undefined) writeFileSync(path, `${[...words, transcript()].join("\n")}\n`);
 }
 
 /** @throws Error with all that people saw, where it never comes true */
@@ -263,13 +283,57 @@ test("a page is triaged, silenced, mended, looked at again and closed without a 
   // Asked in words, without a model: the incident's times are the alert's own, to the second.
   const asked = slack.say(ana, people.ops, typed("what happened today?"), { mention: true });
   await comes(() => INCIDENT.test(shown(asked)));
-  const began = new Intl.DateTimeFormat("sv", { timeStyle: "medium", timeZone: "Europe/Madrid" });
+  known = { incident, startsAt };
   expect(shown(asked)).toContain(`${incident}, sev1: The shop is down`);
-  expect(shown(asked)).toContain(began.format(new Date(startsAt)));
+  expect(shown(asked)).toContain(madrid(startsAt));
   expect(shown(asked)).toMatch(
     /start-shop\.sh: done, approved by bob; seen to hold when looked at again/,
   );
-  const path = process.env["TRANSCRIPT"];
-  const words = `The cause stood beneath ${triagedAt - firedAt} ms after the fault.`;
-  if (path !== undefined) writeFileSync(path, `${words}\n${transcript()}\n`);
+  keep(`The cause stood beneath ${triagedAt - firedAt} ms after the fault.`);
+}, 300_000);
+
+test("a model tells the same times, checks answer while its provider is dead, and it answers again once the provider is back", async () => {
+  const { ana } = people;
+  const { incident, startsAt } = known;
+  const began = madrid(startsAt);
+  let isDead = false;
+  const provider = await startProvider(WIRES.anthropic, ({ n, body }) => {
+    if (isDead) return { error: { message: "Overloaded", type: "overloaded_error" }, status: 529 };
+    const { messages } = body;
+    const asked = messages.findLastIndex(({ role }) => role === "user");
+    if (messages.slice(asked).some(({ role }) => role === "tool")) {
+      // It says what it read, and whether it read of this time.
+      const read = JSON.stringify(messages.slice(asked));
+      const line = read.includes(began)
+        ? `${incident} began at ${began} [T1].`
+        : `Nothing [T1]: ${read}`;
+      return { content: `CONFIRMED: ${line}` };
+    }
+    if (JSON.stringify(messages[asked]).includes("Say: ok")) return { content: "ok" };
+    return { toolCalls: [{ id: `toolu_${n}`, name: "handoff", arguments: '{"period":"today"}' }] };
+  });
+  onTestFinished(() => provider.stop());
+  program.remove();
+  program = await serve(provider.env);
+
+  const asked = slack.say(ana, people.ops, typed("how did the shop fare today?"), {
+    mention: true,
+  });
+  await comes(() => shown(asked).includes(`${incident} began at`));
+  expect(shown(asked)).toContain(began);
+
+  // It dies before its next answer: the checks' answer stands in its place, in the same thread.
+  isDead = true;
+  write(ana, asked, `is http://127.0.0.1:${ports.shop}/ up?`);
+  await comes(() => /Without a model/i.test(shown(asked)));
+  expect(shown(asked)).toMatch(/refused/);
+  const whileDead = provider.requests.length;
+
+  isDead = false;
+  const later = slack.say(ana, people.ops, typed("how did the shop fare today?"), {
+    mention: true,
+  });
+  await comes(() => shown(later).includes(`${incident} began at`));
+  expect(provider.requests.length).toBeGreaterThan(whileDead);
+  keep();
 }, 300_000);

@@ -97,7 +97,6 @@ test.each([
     const { platform, env } = await PLATFORMS[where]();
     ends.push(() => platform.end());
     const wire = WIRES["openai-compatible"];
-    if (wire === undefined) throw new TypeError("no wire");
     const provider: Provider = await startProvider(wire, answers);
     ends.push(() => provider.stop());
     const shared: Record<string, string> = { ...env, ...provider.env, LOG_LEVEL: "info" };

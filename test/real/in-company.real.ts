@@ -24,7 +24,6 @@ beforeAll(async () => {
   [discord, slack] = await Promise.all([FakeDiscord.start(), FakeSlack.start()]);
   const guild = discord.addGuild({ name: "corp" });
   const wire = WIRES["openai-compatible"];
-  if (wire === undefined) throw new TypeError("no wire");
   provider = await startProvider(wire, () => ({ content: "Hello." }));
   program = new Program({
     ...provider.env,

@@ -48,11 +48,9 @@ const investigates: Answers = ({ results }) => {
   };
 };
 
-test.each(Object.keys(WIRES))(
+test.each(Object.entries(WIRES))(
   "by %s: a fault is found and repaired although the program is killed while the model thinks, at the card, and after the restart",
-  async (name) => {
-    const wire = WIRES[name];
-    if (wire === undefined) throw new TypeError(name);
+  async (_, wire) => {
     let child: ChildProcess | undefined;
     /** Requests at which the program dies instead of hearing the answer. */
     const deadly = new Set([1, 5]);
