@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Figure } from "./journal.ts";
 
 /**
- * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- own start …`: those of
+ * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- start alerts`: those of
  * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>`, `scale-of …` and `alerts-load …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
  * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
  */
@@ -34,7 +34,7 @@ if (what === "peer") {
   if (what === "core") {
     const { printComparison } = await import("./core.ts");
     await printComparison(names);
-  } else await printOwn(names);
+  } else await printOwn(process.argv.slice(2));
 }
 
 function installPeers(): void {
@@ -72,13 +72,14 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     alerts: alertsFigures,
     memory: memoryFigures,
   };
-  const named = wanted.length === 0 ? Object.keys(parts) : wanted;
-  for (const name of named) {
-    const part = parts[name];
-    if (part === undefined)
-      throw new Error(`no part is called ${name}: ${Object.keys(parts).join(", ")}`);
-    print([await part()].flat());
-  }
+  const all = Object.keys(parts);
+  const unknown = wanted.find((name) => !Object.hasOwn(parts, name));
+  if (unknown !== undefined)
+    throw new Error(
+      `There is no bench ${unknown}. There are ${all.join(", ")}, core, chat and tools.`,
+    );
+  for (const name of wanted.length === 0 ? all : wanted)
+    print([(await parts[name]?.()) ?? []].flat());
 }
 
 function print(figures: readonly Figure[]): void {
