@@ -3,6 +3,7 @@ import { list, linesOf } from "../adapters/shared/outlook-lines.ts";
 import { lively, type OutlookParts } from "../adapters/shared/outlook.ts";
 import { approvalsText } from "../commands/answers.ts";
 import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
+import { maySee, prefixesSeen, viewerOf } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Approvals } from "../tools/integration.ts";
 import type { Asker } from "../tools/tool.ts";
@@ -31,22 +32,16 @@ export function createApprovals({ journal, queries, adapters, frozen }: Approval
   });
 
   /** Undefined: they may not look at others, or nothing waits there. */
-  async function others(
-    { key, account, ...asker }: Asker,
-    home: JournalKey,
-  ): Promise<string | undefined> {
+  async function others(asker: Asker, home: JournalKey): Promise<string | undefined> {
+    const { key, account } = asker;
     if ((await adapterOf(home)?.people.membership(account, home)) !== "member") return undefined;
-    const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
-    const theirs = tenants === "all" ? [transportOf(key)] : tenants;
-    const prefixes = theirs.map((tenant) => `${tenant}:`);
-    const isCovered = prefixes.some((prefix) => audience?.startsWith(prefix));
-    if (audience !== undefined && !isCovered) prefixes.push(audience);
+    const viewer = await viewerOf(asker);
+    const prefixes = prefixesSeen(viewer, adapters.keys());
     const found = await lively({ queries, prefixes, days: DAYS }, async (other) => {
       const adapter = other === key ? undefined : adapterOf(other);
       if (adapter === undefined) return false;
-      const readers = await adapter.audience(other);
-      if (readers !== undefined) return readers === audience;
-      return theirs.includes(tenantOf(other) ?? "");
+      const audience = await adapter.audience(other);
+      return maySee(viewer, { audience, tenant: tenantOf(other) });
     });
     const cards = found.cards.filter((card) => card.key !== key);
     const text = list("In other threads", await items.cards({ cards }), "");

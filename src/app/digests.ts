@@ -5,8 +5,9 @@ import { plainNotice } from "../adapters/render/phrases.ts";
 import { type DigestSettings, digestsPart } from "../config/digests.ts";
 import type { Config } from "../config/config.ts";
 import { createClock, showDuration } from "../core/instant.ts";
-import { type JournalKey, tenantOf, transportOf, tryJournalKey } from "../core/journal-key.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { settingsOf } from "../core/settings.ts";
+import { viewerAt } from "../core/viewer.ts";
 import { createDigestHandler, DIGEST, type Digest } from "../handoff/digest-handler.ts";
 import { BEGIN_ID } from "../handoff/digest-state.ts";
 import { isQuiet } from "../handoff/handoff.ts";
@@ -139,10 +140,9 @@ function digestOf(
     schedule,
     async text(at, now) {
       const place = tryJournalKey(channel) ?? key;
-      const tenant = tenantOf(place);
       // A platform that is not there cannot say who reads it: what is public is all that is told.
       const audience = await adapters.get(transportOf(place))?.audience(place);
-      const viewer = { audience, tenants: tenant === undefined ? [] : [tenant] };
+      const viewer = viewerAt(place, audience);
       const found = await handoffs.of(await readPeriod(period, { zone, now: at }), viewer, now);
       if (isQuiet(found)) return undefined;
       const late = now - at < LATE_MS ? [] : [`This was due ${showDuration(now - at)} ago.`];

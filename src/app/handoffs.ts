@@ -1,9 +1,10 @@
 import type { Adapter } from "../adapters/adapter.ts";
 import { BotError } from "../core/errors.ts";
 import { type JournalKey, tenantOf, transportOf, tryJournalKey } from "../core/journal-key.ts";
+import { maySee, prefixesSeen, type Viewer, viewerOf } from "../core/viewer.ts";
 import type { Handoff, PlacedShift } from "../handoff/handoff.ts";
 import { threadShift } from "../handoff/thread-shift.ts";
-import type { Incident, Ledger, Viewer } from "../incidents/incident.ts";
+import type { Incident, Ledger } from "../incidents/incident.ts";
 import type { Period } from "../incidents/period.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Freezes, freezeText } from "../team/freezes.ts";
@@ -38,10 +39,9 @@ export function createHandoffs(parts: HandoffParts) {
   const { journal, adapters, ledger } = parts;
   const adapterOf = (key: string) => adapters.get(transportOf(key));
 
-  async function maySee(viewer: Viewer, key: JournalKey, views: readonly string[]) {
+  async function isSeen(viewer: Viewer, key: JournalKey, views: readonly string[]) {
     const readers = await readersOf(adapters, key, views);
-    if (readers !== undefined) return readers === viewer.audience;
-    return viewer.tenants === "all" || viewer.tenants.includes(tenantOf(key) ?? "");
+    return maySee(viewer, { audience: readers, tenant: tenantOf(key) });
   }
 
   async function shiftOf(
@@ -51,7 +51,7 @@ export function createHandoffs(parts: HandoffParts) {
   ): Promise<PlacedShift[]> {
     const own = new Set(parts.tools().flatMap((tool) => (tool.own === true ? [tool.name] : [])));
     const shift = threadShift(await journal.read(key), { from, to }, (tool) => own.has(tool));
-    if (!(await maySee(viewer, key, shift.views))) return [];
+    if (!(await isSeen(viewer, key, shift.views))) return [];
     return [{ ...shift, where: adapterOf(key)?.link(key) ?? key }];
   }
 
@@ -59,7 +59,7 @@ export function createHandoffs(parts: HandoffParts) {
     const since = Math.min(period.from, period.to - WAIT_MS);
     const keys = new Set<JournalKey>();
     let isCut = false;
-    for (const prefix of prefixesOf(viewer, adapters)) {
+    for (const prefix of prefixesSeen(viewer, adapters.keys())) {
       let count = 0;
       for await (const { key } of journal.list({ prefix, since })) {
         isCut ||= count === MAX_THREADS;
@@ -110,30 +110,19 @@ function concerned(incidents: readonly Incident[], { from, to }: Period): Incide
     .toSorted((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? -1 : 1));
 }
 
-/** What the keys of threads begin with that may be seen. */
-function prefixesOf(
-  { tenants, audience }: Viewer,
-  adapters: ReadonlyMap<string, Adapter>,
-): string[] {
-  if (tenants === "all") return [...adapters.keys()].map((transport) => `${transport}:`);
-  const theirs = tenants.map((tenant) => `${tenant}:`);
-  const isCovered = theirs.some((prefix) => audience?.startsWith(prefix));
-  return audience === undefined || isCovered ? theirs : [...theirs, audience];
-}
-
 /** As tools ask: of other threads only members are told. */
 export function createAskedHandoffs(
   handoffs: ReturnType<typeof createHandoffs>,
   { journal, adapters }: Pick<HandoffParts, "journal" | "adapters">,
 ): Handoffs {
   return {
-    async of(period, { key, account, startedAt, ...asker }) {
+    async of(period, asker) {
+      const { key, account, startedAt } = asker;
       const home = homeOf(await threadAt(journal, key), key, account);
       const people = adapters.get(transportOf(home))?.people;
       if ((await people?.membership(account, tryJournalKey(home) ?? key)) !== "member")
         throw new BotError("NOT_AVAILABLE", "Only members can look at other threads.");
-      const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
-      return handoffs.of(period, { audience, tenants, thread: key }, startedAt);
+      return handoffs.of(period, await viewerOf(asker), startedAt);
     },
   };
 }

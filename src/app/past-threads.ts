@@ -5,12 +5,12 @@ import { tenantOf, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { REMOVED, withoutRemoved } from "../core/removed.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { createTurns } from "../core/turns.ts";
+import { maySee, prefixesSeen, viewerOf } from "../core/viewer.ts";
 import type { AnyCatalog } from "../incidents/catalog.ts";
 import type { FoundPast, PastRow, PastThread } from "../incidents/past-threads.ts";
 import type { ReadHead } from "../incidents/read-head.ts";
 import { type Journal, MAX_DATED_BACK_MS } from "../journal/journal.ts";
 import type { PastThreads } from "../tools/integration.ts";
-import type { Asker } from "../tools/tool.ts";
 import { homeOf, readersOf, threadAt } from "./thread-places.ts";
 
 /** Older threads are not looked for, nor more than so many of a platform when the first is asked for. */
@@ -74,20 +74,21 @@ export function createPastThreads({ journal, adapters, catalog, encode }: PastPa
   }
 
   return {
-    async search(text, { key, account, ...asker }, limit) {
+    async search(text, asker, limit) {
+      const { key, account } = asker;
       const home = homeOf(await threadAt(journal, key), key, account);
       if ((await adapterOf(home)?.people.membership(account, home)) !== "member")
         throw new BotError("NOT_AVAILABLE", "Only members can look at other threads.");
-      const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
+      const viewer = await viewerOf(asker);
       for (const transport of adapters.keys()) await turns("feed", () => feed(transport));
-      const prefixes = prefixesOf(tenants, audience);
+      const prefixes = prefixesSeen(viewer, adapters.keys());
       const found: PastThread[] = [];
       for (const past of await catalog.findPast(text, prefixes, LOOKED_AT)) {
         if (found.length === limit) break;
         if (past.id === key) continue;
-        const readers = await readersOf(adapters, past.id, past.views);
-        const maySee = readers === undefined ? isIn(tenants, past.id) : readers === audience;
-        if (maySee && (await isAsNow(past))) found.push(past);
+        const audience = await readersOf(adapters, past.id, past.views);
+        const isSeen = maySee(viewer, { audience, tenant: tenantOf(past.id) });
+        if (isSeen && (await isAsNow(past))) found.push(past);
       }
       return found.map(({ id, at, by, question, answer }) => {
         const there = tryJournalKey(id);
@@ -96,17 +97,6 @@ export function createPastThreads({ journal, adapters, catalog, encode }: PastPa
       });
     },
   };
-}
-
-type Tenants = Awaited<ReturnType<Asker["tenants"]>>;
-
-function isIn(tenants: Tenants, key: string): boolean {
-  return tenants === "all" || tenants.includes(tenantOf(key) ?? "");
-}
-
-function prefixesOf(tenants: Tenants, audience: string | undefined): string[] {
-  if (tenants === "all") return [""];
-  return [...tenants.map((tenant) => `${tenant}:`), ...(audience === undefined ? [] : [audience])];
 }
 
 /** What a thread was about; undefined: nobody said anything that may be shown. */

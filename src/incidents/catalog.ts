@@ -1,4 +1,5 @@
-import type { Filter, Viewer } from "./incident.ts";
+import type { Viewer } from "../core/viewer.ts";
+import type { Filter } from "./incident.ts";
 import type { FoundPast, PastRow } from "./past-threads.ts";
 import type { Period } from "./period.ts";
 import { type Counted, countIncidents } from "./stats.ts";

@@ -1,5 +1,6 @@
 import type { Actor, Content, Severity } from "../core/entry.ts";
 import type { IncidentStatus } from "../core/incident-status.ts";
+import type { Viewer } from "../core/viewer.ts";
 import type { Numbers, NumbersAsked } from "./numbered.ts";
 import type { Period } from "./period.ts";
 
@@ -103,14 +104,6 @@ export interface Incident {
   pins: Pin[];
   /** Everything that people said about it, oldest first. */
   history: Said[];
-}
-
-/** Sees the public incidents of these tenants, and those of exactly this private place. */
-export interface Viewer {
-  audience: string | undefined;
-  /** The journal key of the thread that asks: in each of its places it shows what was opened in it. */
-  thread?: string;
-  tenants: readonly string[] | "all";
 }
 
 export interface Saying extends Viewer {

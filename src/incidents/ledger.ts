@@ -3,6 +3,7 @@ import type { Draft } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
+import { insiderOf, maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { NumbersAsked } from "./numbered.ts";
 import type { Period } from "./period.ts";
@@ -17,7 +18,6 @@ import {
   type Ledger,
   type Saying,
   TIMES,
-  type Viewer,
 } from "./incident.ts";
 import { EDITED, pinnedIn, quoteText } from "./pins.ts";
 import { createRecords, ID, keyOf, POST_PREFIX, type ReadRecord } from "./records.ts";
@@ -121,8 +121,7 @@ function createHappened({ records, encode, tell, post }: Happening): Ledger["hap
     const record = await records.read(id);
     const { incident } = record;
     if (incident === undefined || record.newer) return;
-    const { tenant } = incident;
-    const tenants = tenant === undefined ? ("all" as const) : [tenant];
+    const { tenants } = insiderOf(incident);
     const call = `record:${fact}`;
     const saying = { actor: PROGRAM, thread, call, link, audience, tenants, at };
     if (record.posts.has(postIdOf("word", saying))) return tell(record);
@@ -158,10 +157,16 @@ function createFollow(
       const pinned = incident?.thread === thread ? pinnedIn(incident, message) : undefined;
       if (incident === undefined || pinned === undefined) continue;
       if ([words, text].includes(pinned.pin.text)) continue;
-      const { audience, tenant } = incident;
       const { actor, link, outside } = pinned.said;
-      const viewer = { audience, tenants: tenant === undefined ? ("all" as const) : [tenant] };
-      const saying = { ...viewer, actor, link, outside, thread, call: `${call}:follows`, at };
+      const saying = {
+        ...insiderOf(incident),
+        actor,
+        link,
+        outside,
+        thread,
+        call: `${call}:follows`,
+        at,
+      };
       await say(saying, id, { pin: { ...pinned.pin, text } });
     }
   };
@@ -173,13 +178,13 @@ function createReads(records: ReturnType<typeof createRecords>) {
     const id = written.trim().toLowerCase();
     const record = ID.test(id) ? await records.read(id) : undefined;
     const incident = record?.incident;
-    if (record && incident && isVisible(incident, viewer)) return { record, incident };
+    if (record && incident && maySee(viewer, incident)) return { record, incident };
     throw unknown(id, await records.ask((catalog) => catalog.near(id, viewer)));
   }
 
   /** The catalog is only a cache: what may be seen is what the journals let be seen. */
   async function visible(heads: readonly ReadHead[], viewer: Viewer): Promise<Incident[]> {
-    return (await records.incidents(heads)).filter((incident) => isVisible(incident, viewer));
+    return (await records.incidents(heads)).filter((incident) => maySee(viewer, incident));
   }
 
   return {
@@ -226,13 +231,6 @@ function createTell(
     wake(key);
     await retryOnce(() => announce(incident));
   };
-}
-
-function isVisible({ audience, tenant, thread }: Incident, viewer: Viewer): boolean {
-  if (audience !== undefined) return audience === viewer.audience;
-  if (thread === viewer.thread) return true;
-  // Only the operator, who has the store, sees public incidents of a place without a tenant.
-  return viewer.tenants === "all" || (tenant !== undefined && viewer.tenants.includes(tenant));
 }
 
 function holds({ posts }: ReadRecord, postId: string): boolean {

@@ -1,5 +1,5 @@
 import { showDuration } from "../core/instant.ts";
-import { tenantOf } from "../core/journal-key.ts";
+import { maySee, viewerAt } from "../core/viewer.ts";
 import type { Incident, Said } from "./incident.ts";
 import { titleOf } from "./unverified.ts";
 
@@ -17,9 +17,7 @@ export function channelsFor(
   channels: readonly string[],
   { audience, tenant }: Pick<Incident, "audience" | "tenant">,
 ): string[] {
-  return channels.filter((channel) =>
-    audience === undefined ? tenantOf(channel) === tenant : channel === audience,
-  );
+  return channels.filter((channel) => maySee(viewerAt(channel, channel), { audience, tenant }));
 }
 
 /** What others should hear: that there is one, another severity, its end and that it is open again; oldest first. */

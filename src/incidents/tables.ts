@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { suggest } from "../core/suggest.ts";
-import type { Filter, Incident, Viewer } from "./incident.ts";
+import type { Viewer } from "../core/viewer.ts";
+import type { Filter, Incident } from "./incident.ts";
 import { factsOf, type NumberFacts } from "./numbers.ts";
 import { openPastThreads } from "./past-threads.ts";
 import type { ReadHead } from "./read-head.ts";
@@ -175,12 +176,12 @@ function createPut(db: DatabaseSync, places: ReturnType<typeof createPlaces>) {
 
   function add(id: string, listed: Listed): void {
     const { status, severity, startedAt, detectedAt, resolvedAt, said, thread, link } = listed;
-    const { number, isPublic, words } = places.of(listed);
+    const { number, audience, words } = places.of(listed);
     // What changed last has the highest number.
     const { lastInsertRowid } = sql.add.run({
       id,
       place: number,
-      public: isPublic ? 1 : 0,
+      public: audience === undefined ? 1 : 0,
       status,
       severity: severity ?? null,
       started: startedAt,

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import { oneLine } from "../core/text.ts";
-import type { Filter, Viewer } from "./incident.ts";
+import type { Viewer } from "../core/viewer.ts";
+import type { Filter } from "./incident.ts";
 
 /** A condition on the catalog's table of incidents, with the values of its `?`s in order. */
 export interface Where {

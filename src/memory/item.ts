@@ -1,4 +1,5 @@
 import type { Content } from "../core/entry.ts";
+import type { Belonging } from "../core/viewer.ts";
 
 type What = Content<"memory">["what"];
 
@@ -20,12 +21,6 @@ export interface MemoryItem {
   readonly what: Note | Task;
 }
 
-/** Sees what is public in these tenants, and what belongs to exactly this private place. */
-export interface Viewer {
-  readonly audience: string | undefined;
-  readonly tenants: readonly string[] | "all";
-}
-
 /**
  * Whose it is: items of two spaces know nothing of each other, neither do their words. `public:slack:T1`, or
  * `private:` and the name of the place.
@@ -38,10 +33,10 @@ export function spaceOf({ audience }: { audience?: string | undefined }, journal
   return audience === undefined ? `public:${tenant}` : `private:${audience}`;
 }
 
-export function isSeen(space: Space, { audience, tenants }: Viewer): boolean {
-  if (audience !== undefined && space === `private:${audience}`) return true;
-  if (!space.startsWith("public:")) return false;
-  return tenants === "all" || tenants.includes(space.slice("public:".length));
+/** Where its items belong. */
+export function belongingOf(space: Space): Belonging {
+  const name = space.slice(space.indexOf(":") + 1);
+  return space.startsWith("public:") ? { tenant: name } : { audience: name };
 }
 
 /** All of its words, which it is found by. */

@@ -4,19 +4,12 @@ import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tenantOf } from "../core/journal-key.ts";
+import { maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createEmbedding } from "./embedding.ts";
 import { createFeed } from "./feed.ts";
 import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
-import {
-  isSeen,
-  type MemoryItem,
-  type Note,
-  type Space,
-  spaceOf,
-  type Task,
-  type Viewer,
-} from "./item.ts";
+import { belongingOf, type MemoryItem, type Note, type Space, spaceOf, type Task } from "./item.ts";
 import { search } from "./search.ts";
 import { termsIn } from "./terms.ts";
 
@@ -95,7 +88,7 @@ export function createMemory(parts: MemoryParts): Memory {
     // Nothing was ever remembered: the index need not begin.
     if (!(await feed())) return [];
     await embedding.items();
-    return (await index.spaces()).filter((space) => isSeen(space, viewer));
+    return (await index.spaces()).filter((space) => maySee(viewer, belongingOf(space)));
   }
 
   async function find(id: string, viewer: Viewer): Promise<MemoryItem | undefined> {

@@ -1,5 +1,6 @@
 import type { Entry } from "../core/entry.ts";
 import { type JournalKey, tenantOf } from "../core/journal-key.ts";
+import { isOfTenants, maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createFollower } from "./follow.ts";
 
@@ -11,12 +12,6 @@ type Word = Pick<
   Entry<"feedback">,
   "actor" | "at" | "thread" | "run" | "link" | "audience" | "helpful" | "reason"
 >;
-
-/** Counts the words of these tenants, and reads those of public places and of exactly this private one. */
-interface Viewer {
-  audience: string | undefined;
-  tenants: readonly string[] | "all";
-}
 
 export interface Feedback {
   /** Of each person and answer the newest word, the newest first; `readable`: where it was said may be seen from here. */
@@ -40,14 +35,13 @@ export function createFeedback(journal: Pick<Journal, "read">): Feedback {
     },
   );
   return {
-    async list({ audience, tenants }) {
+    async list(viewer) {
       const words = [...(await read()).values()].toReversed();
       return words.flatMap((word) => {
-        const tenant = tenantOf(word.thread);
-        const isOwn = tenants === "all" || (tenant !== undefined && tenants.includes(tenant));
-        const isHere = word.audience !== undefined && word.audience === audience;
-        const readable = isHere || (isOwn && word.audience === undefined);
-        return isOwn || isHere ? [{ ...word, readable }] : [];
+        const { audience, thread } = word;
+        const tenant = tenantOf(thread);
+        const readable = maySee(viewer, { audience, tenant });
+        return readable || isOfTenants(viewer, tenant) ? [{ ...word, readable }] : [];
       });
     },
   };

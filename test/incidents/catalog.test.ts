@@ -3,38 +3,10 @@ import { createLedger } from "../fakes/ledger.ts";
 import { createMemory } from "../fakes/memory-journal.ts";
 import { type Catalog, openCatalog } from "../../src/incidents/catalog.ts";
 import { startCatalog } from "../../src/incidents/catalog-thread.ts";
-import type { CatalogRow } from "../../src/incidents/tables.ts";
+import { rowOf } from "./catalog-row.ts";
 import { createStage, START } from "./stage.ts";
 
 const VIEWER = { audience: undefined, tenants: ["test"] };
-
-function rowOf(n: number, words: { title?: string; notes?: string }): CatalogRow {
-  const id = `inc-20261120-${n.toString(32).padStart(4, "0")}`;
-  const at = START + n;
-  const nothing = { severity: "", services: "", impact: "", cause: "", actions: "", pins: "" };
-  return {
-    id,
-    last: 1,
-    head: `head of ${id}`,
-    listed: {
-      audience: undefined,
-      tenant: "test",
-      thread: "test:thread",
-      link: undefined,
-      status: "open",
-      severity: undefined,
-      services: [],
-      startedAt: at,
-      detectedAt: undefined,
-      acknowledgedAt: undefined,
-      mitigatedAt: undefined,
-      resolvedAt: undefined,
-      facts: { cause: "", spells: [], acted: [], todo: 0, isBeginAlert: false },
-      said: { from: at, to: at },
-      document: { ...nothing, id, title: "", notes: "", ...words },
-    },
-  };
-}
 
 test("of very many matches those in titles come first, then the newest, and all are counted", () => {
   const catalog = openCatalog();

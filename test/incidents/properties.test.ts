@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import type { Change, Incident, Ledger, Viewer } from "../../src/incidents/incident.ts";
+import type { Viewer } from "../../src/core/viewer.ts";
+import type { Change, Incident, Ledger } from "../../src/incidents/incident.ts";
 import { createLedger } from "../fakes/ledger.ts";
 import { openCatalog } from "../../src/incidents/catalog.ts";
 import { listedOf } from "../../src/incidents/tables.ts";

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { counted, oneLine } from "../../core/text.ts";
+import { viewerOf } from "../../core/viewer.ts";
 import type { Feedback } from "../../team/feedback.ts";
 import { defineTool } from "../tool.ts";
 
@@ -27,8 +28,7 @@ export function createFeedbackList(feedback: () => Feedback) {
           "NOT_AVAILABLE",
           "Feedback can be looked at only while the tool is run.",
         );
-      const [audience, tenants] = await Promise.all([asker.audience(), asker.tenants()]);
-      const words = await feedback().list({ audience, tenants });
+      const words = await feedback().list(await viewerOf(asker));
       return { text: feedbackText(words, asker.startedAt) };
     },
   });

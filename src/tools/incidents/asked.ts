@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Preview } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
+import { viewerOf } from "../../core/viewer.ts";
 import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.ts";
 import { type Here, readMoment } from "../../core/instant.ts";
 import type { ToolContext, Verdict } from "../tool.ts";
@@ -91,15 +92,14 @@ export async function askedIn({ asker }: ToolContext): Promise<AskedBy> {
     throw new BotError("NOT_AVAILABLE", "Incidents can be looked at only while the tool is run.");
   }
   const { key, call, account, name, link, startedAt } = asker;
-  const [zone, audience, tenants, outside] = await Promise.all([
+  const [zone, viewer, outside] = await Promise.all([
     asker.timezone(),
-    asker.audience(),
-    asker.tenants(),
+    viewerOf(asker),
     asker.outside(),
   ]);
   const actor = { account, name };
   return {
-    saying: { actor, thread: key, call, link, audience, tenants, outside, at: startedAt },
+    saying: { ...viewer, actor, thread: key, call, link, outside, at: startedAt },
     here: { zone, now: startedAt },
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import type { Filter, Ledger, Viewer } from "../../incidents/incident.ts";
+import type { Viewer } from "../../core/viewer.ts";
+import type { Filter, Ledger } from "../../incidents/incident.ts";
 import { PERIOD_FORMS, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool } from "../tool.ts";
 import { askedIn, severityField } from "./asked.ts";

@@ -1,4 +1,5 @@
 import { BotError } from "../../core/errors.ts";
+import { viewerOf } from "../../core/viewer.ts";
 import type { Saying } from "../../memory/memory.ts";
 import type { ToolContext } from "../tool.ts";
 
@@ -7,10 +8,6 @@ export async function askedIn({ asker }: ToolContext): Promise<Saying> {
   if (asker === undefined)
     throw new BotError("NOT_AVAILABLE", "Memory can be looked at only while the tool is run.");
   const { key: thread, call, account, name, link, startedAt: at } = asker;
-  const [audience, tenants, outside] = await Promise.all([
-    asker.audience(),
-    asker.tenants(),
-    asker.outside(),
-  ]);
-  return { actor: { account, name }, thread, call, link, audience, tenants, outside, at };
+  const [viewer, outside] = await Promise.all([viewerOf(asker), asker.outside()]);
+  return { ...viewer, actor: { account, name }, thread, call, link, outside, at };
 }
