@@ -69,8 +69,8 @@ export function alertOf(told: Told): Alert {
     ...(isSaid(summary) && { summary: shortened(summary, MAX_TEXT) }),
     ...(isSaid(description) &&
       description !== summary && { description: shortened(description, MAX_TEXT) }),
-    ...(startsAt !== undefined && { startsAt }),
-    ...(endsAt !== undefined && { endsAt }),
+    ...(isTime(startsAt) && { startsAt: Math.round(startsAt) }),
+    ...(isTime(endsAt) && { endsAt: Math.round(endsAt) }),
     ...(links.length > 0 && { links: links.slice(0, MAX_LINKS) }),
   };
 }
@@ -95,6 +95,13 @@ function isKey(fingerprint: string): boolean {
 function isSaid(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== "";
 }
+
+/** As far as a date can say it: no entry can have another, and whoever sends it would send it again and again. */
+function isTime(at: number | undefined): at is number {
+  return at !== undefined && at > 0 && at <= MAX_TIME;
+}
+
+const MAX_TIME = 8.64e15;
 
 /** No entry can have it, and whoever sends it would send it again and again. */
 const UNWRITABLE = "__proto__";

@@ -1,27 +1,50 @@
 import { createHmac, timingSafeEqual, verify, X509Certificate } from "node:crypto";
+import * as z from "zod";
 import type { HttpRequest } from "../core/http-route.ts";
+import { tryJson } from "../core/json.ts";
+import { isoTime } from "./alert.ts";
 import type { SnsMessage } from "./sns-message.ts";
 
-/** Whether a system itself signed what came in its name. */
+/** Whether a system itself signed what came in its name, and when. */
+
+/** What a request's own signature shows. */
+export interface Signed {
+  /** When its system says that it happened or was sent, ms since 1970; undefined: it does not say. */
+  readonly at: number | undefined;
+  /** Does what it asks for besides, such as that a subscription be confirmed. @throws BotError when that cannot be done now */
+  settle?(): Promise<void>;
+}
 
 /** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one for each secret that is in use. */
-export function isPagerDutys({ headers, body }: HttpRequest, secret: string): boolean {
-  const given = String(headers["x-pagerduty-signature"] ?? "").split(",");
-  return given.some((each) => isSame(each.trim(), `v1=${hmac(secret, body)}`));
+export function pagerDutySigned(
+  { headers, body }: HttpRequest,
+  secret: string,
+): Signed | undefined {
+  const given = String(headers["x-pagerduty-signature"] ?? "").split(",", MAX_SECRETS);
+  const right = `v1=${hmac(secret, body)}`;
+  if (!given.some((each) => isSame(each.trim(), right))) return undefined;
+  const { data } = pagerDutyTime.safeParse(tryJson(body));
+  return { at: data?.event.occurred_at };
 }
 
-/** https://docs.sentry.io/organization/integrations/integration-platform/webhooks/#verifying-the-signature */
-export function isSentrys({ headers, body }: HttpRequest, secret: string): boolean {
-  return isSame(String(headers["sentry-hook-signature"] ?? ""), hmac(secret, body));
+/**
+ * https://docs.sentry.io/organization/integrations/integration-platform/webhooks/#verifying-the-signature. Sentry signs the body
+ * alone: its header's time tells an old request only where nobody changed it, an event's own time always.
+ */
+export function sentrySigned({ headers, body }: HttpRequest, secret: string): Signed | undefined {
+  if (!isSame(String(headers["sentry-hook-signature"] ?? ""), hmac(secret, body))) return undefined;
+  const said = Number(headers["sentry-hook-timestamp"] ?? Number.NaN);
+  const { data } = sentryTime.safeParse(tryJson(body));
+  const times = [said, data?.data.event.received ?? Number.NaN].filter((each) => each > 0);
+  return { at: times.length === 0 ? undefined : Math.min(...times) * 1_000 };
 }
 
-/** Where Amazon keeps the certificates of its notification service. */
-const CERTIFICATE = /^https:\/\/(sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?)\/[\w-]+\.pem$/;
+/** PagerDuty sends one for each secret, and two while a secret is replaced. */
+const MAX_SECRETS = 10;
 
-/** The host of the certificate that a message names; undefined where it is not Amazon's. */
-export function certificateHost(address: string): string | undefined {
-  return CERTIFICATE.exec(address)?.[1];
-}
+const pagerDutyTime = z.object({ event: z.object({ occurred_at: isoTime }) });
+/** Seconds since 1970, by Sentry's own clock. */
+const sentryTime = z.object({ data: z.object({ event: z.object({ received: z.number() }) }) });
 
 const SIGNED = {
   Notification: ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"],

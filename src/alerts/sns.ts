@@ -1,7 +1,7 @@
-import { isBotError } from "../core/errors.ts";
 import type { HttpRequest } from "../core/http-route.ts";
 import { tryJson } from "../core/json.ts";
-import { certificateHost, isAmazons } from "./signatures.ts";
+import { createCertificates } from "./certificates.ts";
+import { isAmazons, type Signed } from "./signatures.ts";
 import { type SnsMessage, snsMessage } from "./sns-message.ts";
 
 interface SnsParts {
@@ -11,61 +11,72 @@ interface SnsParts {
   get(url: URL): Promise<string>;
   /** Ms since 1970. */
   now(): number;
+  /** A subscription of this topic was confirmed. */
+  confirmed(topic: string): void;
 }
 
-/** Amazon changes it about once a year. */
-const KEPT_MS = 24 * 3_600_000;
-/** There is one for each region. */
-const MAX_KEPT = 40;
-/** What is older was taken down by somebody and sent again. Amazon tries for an hour. */
-const MAX_AGE_MS = 3 * 3_600_000;
+/** Where Amazon keeps a region's certificates. */
+const CERTIFICATE = /^\/SimpleNotificationService-[0-9A-Za-z]{1,64}\.pem$/;
+/** Subscriptions that are remembered as confirmed. */
+const MAX_CONFIRMED = 100;
 
-/** What only Amazon's notification service needs: the certificate that a message names, and its subscriptions confirmed. */
-export function createSns({ topics, get, now }: SnsParts) {
-  const kept = new Map<string, { text: Promise<string>; until: number }>();
+/**
+ * What only Amazon's notification service needs: the certificate that a message names, and its subscriptions confirmed. Nothing is
+ * asked of any host but those of the topics' own regions.
+ */
+export function createSns({ topics, get, now, confirmed }: SnsParts) {
+  const hosts = new Map(topics.map((topic) => [topic, hostOf(topic)]));
+  const certificates = new Map(
+    [...new Set(hosts.values())].map((host) => [host, createCertificates({ get, now })]),
+  );
+  /** By token, the oldest first: each is confirmed once, also where many ask at the same time. */
+  const confirming = new Map<string, Promise<string>>();
 
-  async function certificateAt(address: string): Promise<string> {
-    const known = kept.get(address);
-    if (known !== undefined && known.until > now()) return known.text;
-    if (kept.size >= MAX_KEPT) kept.clear();
-    const text = get(new URL(address));
-    kept.set(address, { text, until: now() + KEPT_MS });
-    // What failed is asked for again.
-    text.catch(() => kept.delete(address));
-    return text;
+  async function isProved(message: SnsMessage, host: string): Promise<boolean> {
+    const { SigningCertURL: address } = message;
+    const url = URL.parse(address);
+    // Amazon writes it like this; any other spelling of the same address would be fetched once more.
+    if (url === null || address !== `https://${host}${url.pathname}`) return false;
+    const known = CERTIFICATE.test(url.pathname) ? certificates.get(host) : undefined;
+    if (known === undefined || !isAmazons(message, await known.at(address), now())) return false;
+    known.proved(address);
+    return true;
   }
 
-  async function signedIn({ body }: HttpRequest): Promise<SnsMessage | undefined> {
-    const { data: message } = snsMessage.safeParse(tryJson(body));
-    if (message === undefined || !topics.includes(message.TopicArn)) return undefined;
-    const age = now() - Date.parse(message.Timestamp);
-    if (Number.isNaN(age) || age > MAX_AGE_MS) return undefined;
-    if (certificateHost(message.SigningCertURL) === undefined) return undefined;
-    const certificate = await certificateAt(message.SigningCertURL);
-    return isAmazons(message, certificate, now()) ? message : undefined;
+  /** @throws BotError when Amazon does not answer */
+  async function confirm({ TopicArn, Token = "" }: SnsMessage, host: string): Promise<void> {
+    if (Token === "" || confirming.has(Token)) return void (await confirming.get(Token));
+    // Amazon also sends this address; put together here, it asks for nothing else whatever the message says.
+    const query = new URLSearchParams({ Action: "ConfirmSubscription", TopicArn, Token });
+    const asked = get(new URL(`https://${host}/?${query.toString()}`));
+    const [oldest] = confirming.keys();
+    if (confirming.size >= MAX_CONFIRMED && oldest !== undefined) confirming.delete(oldest);
+    confirming.set(Token, asked);
+    try {
+      await asked;
+    } catch (error) {
+      confirming.delete(Token);
+      throw error;
+    }
+    confirmed(TopicArn);
   }
 
   return {
-    /** Amazon signed it, for one of the topics. @throws BotError while the certificate cannot be had */
-    isSigned: async (request: HttpRequest) => (await signedIn(request)) !== undefined,
-
-    /** Confirms the subscription of a topic, where that is what a signed message asks for. @throws BotError when Amazon does not answer */
-    async confirm(request: HttpRequest): Promise<"confirmed" | undefined> {
-      const message = await signedIn(request).catch((error: unknown) => {
-        if (isBotError(error)) return undefined;
-        throw error;
-      });
-      const { Type, SubscribeURL = "" } = message ?? {};
-      const url = URL.parse(SubscribeURL);
-      if (Type !== "SubscriptionConfirmation" || url === null || !isAmazonsService(url))
-        return undefined;
-      await get(url);
-      return "confirmed";
+    /** Undefined unless Amazon signed it for one of the topics. @throws BotError while the certificate cannot be had */
+    async signed({ body }: HttpRequest): Promise<Signed | undefined> {
+      const { data: message } = snsMessage.safeParse(tryJson(body));
+      const host = message && hosts.get(message.TopicArn);
+      if (message === undefined || host === undefined) return undefined;
+      const at = Date.parse(message.Timestamp);
+      if (Number.isNaN(at) || !(await isProved(message, host))) return undefined;
+      const asks = message.Type === "SubscriptionConfirmation";
+      return { at, ...(asks && { settle: async () => confirm(message, host) }) };
     },
   };
 }
 
-function isAmazonsService({ protocol, hostname, port, username }: URL): boolean {
-  const isTheirs = /^sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/.test(hostname);
-  return protocol === "https:" && isTheirs && port === "" && username === "";
+/** `arn:aws:sns:eu-west-1:…` is served by `sns.eu-west-1.amazonaws.com`. */
+function hostOf(topic: string): string {
+  const [, partition, , region] = topic.split(":");
+  return `sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`;
 }

@@ -6,7 +6,7 @@ import { createAlertsHandler } from "../alerts/handler.ts";
 import type { Maintenance, MaintenanceWindow } from "../alerts/maintenance.ts";
 import { mappedSource } from "../alerts/mapping.ts";
 import { alertsPart, DEFAULT_RULE } from "../alerts/settings.ts";
-import { isPagerDutys, isSentrys } from "../alerts/signatures.ts";
+import { pagerDutySigned, sentrySigned, type Signed } from "../alerts/signatures.ts";
 import { createSns } from "../alerts/sns.ts";
 import { alertmanager, grafana } from "../alerts/sources/alertmanager.ts";
 import { datadog } from "../alerts/sources/datadog.ts";
@@ -84,24 +84,30 @@ async function createAlertIntake({
 }: Omit<AlertingParts, "adapters">): Promise<HttpRoute[]> {
   const { token, routes, sources, maintenance } = settingsOf(alertsPart, config.values);
   if (routes.length === 0) return [];
-  const signed = new Map<string, (request: HttpRequest) => Promise<boolean>>();
+  const signed = new Map<string, (request: HttpRequest) => Promise<Signed | undefined>>();
   const secretOf = (name: string) => config.variables[name] ?? "";
   const { pagerduty: pd, sentry: st, sns: amazon } = sources;
   if (pd !== undefined)
-    signed.set("pagerduty", async (request) => isPagerDutys(request, secretOf(pd.secret)));
+    signed.set("pagerduty", async (request) => pagerDutySigned(request, secretOf(pd.secret)));
   if (st !== undefined)
-    signed.set("sentry", async (request) => isSentrys(request, secretOf(st.secret)));
-  const get = async (url: URL) => getText(outgoing, url, ending.signal);
-  const theirs = amazon && createSns({ topics: amazon.topics, get, now: Date.now });
-  if (theirs !== undefined) signed.set("sns", theirs.isSigned);
+    signed.set("sentry", async (request) => sentrySigned(request, secretOf(st.secret)));
+  if (amazon !== undefined) {
+    const theirs = createSns({
+      topics: amazon.topics,
+      get: async (url) => getText(outgoing, url, ending.signal),
+      now: Date.now,
+      confirmed: (topic) =>
+        log.info(
+          { topic },
+          "Amazon's notification service was told that the topic's messages are taken",
+        ),
+    });
+    signed.set("sns", theirs.signed);
+  }
   return createAlertRoutes({
     sources: await alertSources(config),
     token,
     signed,
-    async settle(source, request) {
-      if (source !== "sns" || (await theirs?.confirm(request)) === undefined) return;
-      log.info("Amazon's notification service was told that its topic's messages are taken");
-    },
     routes,
     maintenance: await maintenanceOf(maintenance, config.timezone),
     refused: createRefusalLog(refusalsFile(config.dataDir), {

@@ -15,6 +15,8 @@ import { readCapped } from "../core/read-capped.ts";
 
 /** Anybody may connect: what one connection can hold is bounded before a byte of its body is read. */
 const MAX_CONNECTIONS = 100;
+/** So many more are told to come again, each within so long; what comes beyond them is closed at once. */
+const [MAX_TURNED_AWAY, TURNED_AWAY_MS] = [50, 2_000];
 /** Slack's largest are some 100 KiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
 /** What is being answered when the server stops has this long. */
@@ -55,7 +57,9 @@ export async function startHttpServer(parts: HttpServerParts) {
     connections.set(socket, before + change);
     if (before + change === 0 && !server.listening) socket.end();
   };
+  const turnedAway = new Set<Socket>();
   const server = createServer(times, (request, response) => {
+    if (turnedAway.has(request.socket)) return refuse(response, FULL);
     count(request.socket, 1);
     response.once("close", () => count(request.socket, -1));
     serve(all, request, response).catch((error: unknown) => {
@@ -63,10 +67,17 @@ export async function startHttpServer(parts: HttpServerParts) {
       response.destroy();
     });
   });
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS + MAX_TURNED_AWAY;
   server.on("connection", (socket) => {
+    const isFull = connections.size - turnedAway.size >= MAX_CONNECTIONS;
     connections.set(socket, 0);
-    socket.once("close", () => connections.delete(socket));
+    const limit = isFull ? setTimeout(() => socket.destroy(), TURNED_AWAY_MS) : undefined;
+    if (isFull) turnedAway.add(socket);
+    socket.once("close", () => {
+      connections.delete(socket);
+      turnedAway.delete(socket);
+      clearTimeout(limit);
+    });
   });
   try {
     await listen(server, port, host);
@@ -90,6 +101,12 @@ export async function startHttpServer(parts: HttpServerParts) {
   };
 }
 
+const FULL: HttpReply = {
+  status: 503,
+  headers: { "retry-after": "5" },
+  text: "Too many connections are open. Try again soon.\n",
+};
+
 const HEALTH: HttpRoute = {
   method: "GET",
   path: "/healthz",
@@ -102,8 +119,9 @@ async function serve(
   response: ServerResponse,
 ): Promise<void> {
   const [path, query] = (request.url ?? "").split("?", 2);
-  const route = routes.find((each) => each.method === request.method && each.path === path);
-  if (route === undefined) return refuse(response, { status: 404 });
+  const there = routesAt(routes, path);
+  const route = there.find(({ method }) => method === request.method);
+  if (route === undefined) return refuse(response, unserved(there));
   if (route.isLocal === true && !isLoopback(request.socket.remoteAddress))
     return refuse(response, { status: 403 });
   const { headers } = request;
@@ -120,6 +138,22 @@ async function serve(
   }
   const asked = { headers, body, query: new URLSearchParams(query) };
   await reply(response, await route.handle(asked).catch(() => ({ status: 500 })));
+}
+
+/** Those of that very address, else those of what is above it. */
+function routesAt(routes: readonly HttpRoute[], path = ""): HttpRoute[] {
+  const own = routes.filter((each) => each.path === path);
+  if (own.length > 0) return own;
+  return routes.filter(
+    (each) => each.path.endsWith("/*") && path.startsWith(each.path.slice(0, -1)),
+  );
+}
+
+/** What is asked in vain: no address, or an address in another way. */
+function unserved(there: readonly HttpRoute[]): HttpReply {
+  if (there.length === 0) return { status: 404, text: "Nothing is served at this address.\n" };
+  const allow = there.map(({ method }) => method).join(", ");
+  return { status: 405, headers: { allow }, text: `This address takes ${allow}.\n` };
 }
 
 function isLoopback(address = ""): boolean {

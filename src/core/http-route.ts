@@ -18,7 +18,7 @@ export interface HttpReply {
 /** One address at which a part of the program takes requests; the program's one server has it. */
 export interface HttpRoute {
   method: "GET" | "POST" | "DELETE";
-  /** Without a query, such as `/slack/events`. */
+  /** Without a query, such as `/slack/events`; one that ends with `/*` has all beneath it that is no other's. */
   path: string;
   /** True: only this machine may ask; connections that do not come over loopback get 403. */
   isLocal?: boolean;

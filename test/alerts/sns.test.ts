@@ -39,63 +39,134 @@ function signed(changes: Record<string, string> = {}, after: Record<string, stri
 
 function stage(get = async (_url: URL) => pem("valid")) {
   const asked: string[] = [];
-  const sns = createSns({
+  const confirmed: string[] = [];
+  const clock = { now: NOW };
+  const { signed: signedBy } = createSns({
     topics: [TOPIC],
     get: async (url) => {
       asked.push(url.href);
       return get(url);
     },
-    now: () => NOW,
+    now: () => clock.now,
+    confirmed: (topic) => confirmed.push(topic),
   });
-  return { ...sns, asked };
+  return { signedBy, asked, confirmed, clock };
 }
 
 test("a signed message of a topic that is named is taken, and the certificate is asked for once", async () => {
-  const { isSigned, asked } = stage();
-  expect(await isSigned(signed())).toBe(true);
-  expect(await isSigned(signed({ Subject: "Alarm" }))).toBe(true);
+  const { signedBy, asked } = stage();
+  const at = Date.parse("2026-11-20T09:59:00.000Z");
+  const found = await Promise.all([signedBy(signed()), signedBy(signed({ Subject: "Alarm" }))]);
+  expect(found).toEqual([{ at }, { at }]);
+  expect(await signedBy(signed({ MessageId: "m2" }))).toEqual({ at });
   expect(asked).toEqual([`${SERVICE}/SimpleNotificationService-1.pem`]);
 });
 
 test.each([
-  ["another topic's", signed({ TopicArn: `${TOPIC}-of-others` })],
-  ["one that was changed", signed({}, { Message: "all is well" })],
-  ["an old one", signed({ Timestamp: "2026-11-20T06:00:00.000Z" })],
-  ["one with a certificate from elsewhere", signed({ SigningCertURL: "https://evil.test/a.pem" })],
-  ["none at all", { headers: {}, body: "[]", query: new URLSearchParams() }],
-])("%s is not", async (_, request) => {
-  expect(await stage().isSigned(request)).toBe(false);
+  ["another topic's", signed({ TopicArn: `${TOPIC}-of-others` }), 0],
+  ["one that was changed", signed({}, { Message: "all is well" }), 1],
+  ["one without a time", signed({ Timestamp: "lately" }), 0],
+  ["none at all", { headers: {}, body: "[]", query: new URLSearchParams() }, 0],
+  ...[
+    "https://evil.test/SimpleNotificationService-1.pem",
+    "http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+    "https://sns.us-east-1.amazonaws.com/SimpleNotificationService-1.pem",
+    "https://sns.eu-west-1.amazonaws.com.evil.test/SimpleNotificationService-1.pem",
+    "https://evil.test/sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+    "https://sns.eu-west-1.amazonaws.com@evil.test/SimpleNotificationService-1.pem",
+    "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem?again=1",
+    "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem#1",
+    "https://sns.eu-west-1.amazonaws.com/x/../SimpleNotificationService-1.pem",
+    "https://sns.eu-west-1.amazonaws.com/?Action=Subscribe",
+  ].map(
+    (address) =>
+      [`one with a certificate at ${address}`, signed({ SigningCertURL: address }), 0] as const,
+  ),
+] as const)("%s is not, and no more is fetched than needed", async (_, request, fetched) => {
+  const { signedBy, asked } = stage();
+  expect(await signedBy(request)).toBeUndefined();
+  expect(asked).toHaveLength(fetched);
 });
 
-test("a certificate that cannot be had is asked for again", async () => {
-  const answers = [
-    async () => Promise.reject(new BotError("CONNECTION_FAILED", "away")),
-    async () => pem("valid"),
-  ];
-  const { isSigned } = stage(async () => (await answers.shift()?.()) ?? "");
-  await expect(isSigned(signed())).rejects.toThrow("away");
-  expect(await isSigned(signed())).toBe(true);
+const certificate = (name: string) => `${SERVICE}/SimpleNotificationService-${name}.pem`;
+const away = async () => Promise.reject(new BotError("CONNECTION_FAILED", "away"));
+
+test("a certificate that cannot be had is asked for again after a minute", async () => {
+  const answers = [away, async () => pem("valid")];
+  const { signedBy, asked, clock } = stage(async () => (await answers.shift()?.()) ?? "");
+  await expect(signedBy(signed())).rejects.toThrow("away");
+  await expect(signedBy(signed())).rejects.toThrow("gave no certificate a moment ago");
+  expect(asked).toHaveLength(1);
+  clock.now += 60_000;
+  expect(await signedBy(signed())).toBeDefined();
+});
+
+test("a flood of certificates that do not exist is bounded, and forgets none that has proved a message", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { signedBy, asked } = stage(async ({ pathname }) => {
+    if (pathname.includes("-1.pem")) return pem("valid");
+    await promise;
+    return away();
+  });
+  expect(await signedBy(signed())).toBeDefined();
+  const forged = (name: string) => signed({ SigningCertURL: certificate(name) });
+  const flood = Array.from({ length: 300 }, async (_, i) =>
+    signedBy(forged(`f${i}`)).catch(() => "busy"),
+  );
+  expect(asked).toHaveLength(5);
+  expect(await signedBy(signed({ MessageId: "m2" }))).toBeDefined();
+  resolve();
+  expect(new Set(await Promise.all(flood))).toEqual(new Set(["busy"]));
+  for (let i = 0; i < 300; i += 1) await signedBy(forged(`g${i}`)).catch(() => "away");
+  const before = asked.length;
+  expect(await signedBy(signed({ MessageId: "m3" }))).toBeDefined();
+  expect(asked).toHaveLength(before);
+});
+
+test("certificates that are there and prove nothing push out none that has proved a message", async () => {
+  const { signedBy, asked } = stage();
+  expect(await signedBy(signed())).toBeDefined();
+  for (let i = 2; i < 60; i += 1)
+    expect(
+      await signedBy(signed({ SigningCertURL: certificate(`${i}`) }, { Message: "forged" })),
+    ).toBeUndefined();
+  const before = asked.length;
+  expect(await signedBy(signed({ MessageId: "m2" }))).toBeDefined();
+  expect(asked).toHaveLength(before);
 });
 
 test("an expired certificate proves nothing", async () => {
-  expect(await stage(async () => pem("expired")).isSigned(signed())).toBe(false);
+  expect(await stage(async () => pem("expired")).signedBy(signed())).toBeUndefined();
 });
 
-const SUBSCRIBE = { Type: "SubscriptionConfirmation", Token: "t", Message: "You have chosen …" };
+const SUBSCRIBE = { Type: "SubscriptionConfirmation", Token: "t&u", Message: "You have chosen …" };
 
-test("a subscription is confirmed for a topic that is named, at Amazon alone", async () => {
-  const url = `${SERVICE}/?Action=ConfirmSubscription&Token=t`;
-  const { confirm, asked } = stage();
-  expect(await confirm(signed({ ...SUBSCRIBE, SubscribeURL: url }))).toBe("confirmed");
-  expect(asked.at(-1)).toBe(url);
-  for (const changes of [
-    { SubscribeURL: "https://evil.test/?Token=t" },
-    { SubscribeURL: "http://sns.eu-west-1.amazonaws.com/?Token=t" },
-    { SubscribeURL: url, TopicArn: `${TOPIC}-of-others` },
-  ])
-    expect(await confirm(signed({ ...SUBSCRIBE, ...changes }))).toBeUndefined();
-  expect(
-    await confirm(signed({ ...SUBSCRIBE, SubscribeURL: url }, { Token: "x" })),
-  ).toBeUndefined();
-  expect(asked).toHaveLength(2);
+test("a subscription is confirmed once for a topic that is named, at its own region's address whatever the message says", async () => {
+  const { signedBy, asked, confirmed } = stage();
+  for (const SubscribeURL of [
+    `${SERVICE}/?Action=ConfirmSubscription&Token=t`,
+    "https://evil.test/?Token=t",
+    `${SERVICE}/?Action=Unsubscribe&SubscriptionArn=x`,
+  ]) {
+    const found = await signedBy(signed({ ...SUBSCRIBE, SubscribeURL }));
+    await Promise.all([found?.settle?.(), found?.settle?.()]);
+  }
+  expect(asked.slice(1)).toEqual([
+    `${SERVICE}/?Action=ConfirmSubscription&TopicArn=${encodeURIComponent(TOPIC)}&Token=t%26u`,
+  ]);
+  expect(confirmed).toEqual([TOPIC]);
+  expect(await signedBy(signed(SUBSCRIBE, { Token: "x" }))).toBeUndefined();
+  expect((await signedBy(signed()))?.settle).toBeUndefined();
+});
+
+test("a confirmation that Amazon did not answer is tried again", async () => {
+  let isAway = true;
+  const { signedBy, confirmed } = stage(async ({ search }) =>
+    isAway && search !== "" ? away() : pem("valid"),
+  );
+  const found = await signedBy(signed(SUBSCRIBE));
+  await expect(found?.settle?.()).rejects.toThrow("away");
+  isAway = false;
+  await found?.settle?.();
+  expect(confirmed).toEqual([TOPIC]);
 });

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { startHttpServer } from "../../src/app/http.ts";
-import { isPagerDutys } from "../../src/alerts/signatures.ts";
+import { pagerDutySigned } from "../../src/alerts/signatures.ts";
 import { alertmanager } from "../../src/alerts/sources/alertmanager.ts";
 import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
 import { alertsPart } from "../../src/alerts/settings.ts";
@@ -22,19 +22,22 @@ const ROUTES = alertsPart.settings.parse({
   sources: {},
 }).routes;
 
-async function stage(isAway = () => false) {
+/** `refused`: an alert of that name no store takes. */
+async function stage(isAway = () => false, refused = "") {
   const journal = openMemoryJournal();
   const woken: JournalKey[] = [];
   const clock = { now: 1_000_000_000 };
   const routes = createAlertRoutes({
     sources: [alertmanager, pagerduty],
     token: TOKEN,
-    signed: new Map([["pagerduty", async (request) => isPagerDutys(request, "secret")]]),
+    signed: new Map([["pagerduty", async (request) => pagerDutySigned(request, "secret")]]),
     routes: ROUTES,
     journal: {
       post: async (key, draft) => {
-        await setTimeout(2); // as a store's answer takes a moment
+        await setTimeout(20); // as a store's answer takes a moment, so that requests wait for each other
         if (isAway()) throw new BotError("STORE_UNAVAILABLE", "away");
+        if (draft.kind === "alert" && draft.alerts.some(({ name }) => name === refused))
+          throw new BotError("ENTRY_INVALID", "it is not of its form");
         return journal.post(key, draft);
       },
       flush: (key, after) => journal.flush(key, after),
@@ -172,4 +175,40 @@ test("a store that fails while many wait tells each of them to come again", asyn
   await Promise.all(bodies.map(async (body) => send(body, bearer)));
   const entries = await journal.read("alerts:slack:T1:C2");
   expect(entries.flatMap((entry) => (entry.kind === "alert" ? entry.alerts : []))).toHaveLength(20);
+});
+
+test("a piece that can never be kept is refused alone, and what waited with it is kept", async () => {
+  const { journal, send } = await stage(undefined, "DiskOdd");
+  const odd = { alerts: [alert("DiskOdd")] };
+  const others = Array.from({ length: 10 }, (_, i) => ({ alerts: [alert(`Disk${i}`)] }));
+  // While the first is being kept all others wait, for one entry.
+  const replies = await Promise.all(
+    [{ alerts: [alert("DiskFirst")] }, ...others.slice(0, 5), odd, ...others.slice(5)].map(
+      async (body) => send(body, bearer),
+    ),
+  );
+  expect(replies.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 6 }, () => 202),
+    400,
+    ...Array.from({ length: 5 }, () => 202),
+  ]);
+  expect(replies[6]?.text).toBe("These alerts cannot be kept: it is not of its form\n");
+  const entries = await journal.read("alerts:slack:T1:C2");
+  const names = entries.flatMap((entry) =>
+    entry.kind === "alert" ? entry.alerts.map(({ name }) => name) : [],
+  );
+  expect(names.toSorted()).toEqual(["DiskFirst", ...others.map((_, i) => `Disk${i}`)].toSorted());
+});
+
+test("who has the token is told which sources there are; nobody else learns whether there is one", async () => {
+  const { send } = await stage();
+  const known = await send({}, {}, "alertmanager");
+  const unknown = await send({}, {}, "nosuch");
+  expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
+  expect(unknown.status).toBe(401);
+  const told = await send({}, bearer, "nosuch");
+  expect([told.status, told.text]).toEqual([
+    404,
+    "There is no such source of alerts. There are alertmanager, pagerduty; others need a mapping in alerts.sources.\n",
+  ]);
 });

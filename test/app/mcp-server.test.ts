@@ -232,7 +232,7 @@ test("over HTTP each wrong request has its status, and a session lives until it 
     [400, { method: "GET" }],
     [404, { headers: { "mcp-session-id": "other" }, body: PING }],
     [404, { method: "DELETE", headers: { "mcp-session-id": "other" } }],
-    [404, { method: "PUT", headers: mine }],
+    [405, { method: "PUT", headers: mine }],
     [406, { headers: { ...mine, accept: "application/json" }, body: PING }],
     [413, { headers: mine, body: PING.padEnd(1024 * 1024 + 1) }],
     [415, { headers: { ...mine, "content-type": "text/plain" }, body: PING }],

@@ -19,7 +19,7 @@ async function open(...routes: HttpRoute[]): Promise<{ server: HttpServer; url: 
   return { server, url: `http://127.0.0.1:${server.port}` };
 }
 
-test("a route gets what is sent to its address, and answers it; other addresses and methods are 404", async () => {
+test("a route gets what is sent to its address, and answers it; other addresses are 404, other methods 405", async () => {
   const got: HttpRequest[] = [];
   const { url } = await open({
     method: "POST",
@@ -32,7 +32,7 @@ test("a route gets what is sent to its address, and answers it; other addresses 
   const response = await fetch(`${url}/hook?x=1`, { method: "POST", body: "é" });
   expect([response.status, await response.json()]).toEqual([202, { taken: "é" }]);
   expect(got).toMatchObject([{ body: "é", headers: { "content-length": "2" } }]);
-  expect((await fetch(`${url}/hook`)).status).toBe(404);
+  expect((await fetch(`${url}/hook`)).status).toBe(405);
   expect((await fetch(`${url}/other`, { method: "POST", body: "" })).status).toBe(404);
 });
 

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import net from "node:net";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { startHttpServer } from "../../src/app/http.ts";
+import type { HttpRoute } from "../../src/core/http-route.ts";
+
+async function open(...routes: HttpRoute[]) {
+  const log = pino({ level: "silent" });
+  const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
+  onTestFinished(() => server.stop());
+  const connect = async () => {
+    const socket = net.connect(server.port, "127.0.0.1");
+    // A connection that is closed at once may be reset.
+    socket.on("error", () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, "connect");
+    return socket;
+  };
+  return { server, connect, url: `http://127.0.0.1:${server.port}` };
+}
+
+const route = (path: string, status: number): HttpRoute => ({
+  method: "POST",
+  path,
+  handle: async () => ({ status, text: `${path}\n` }),
+});
+
+const closed = async (socket: net.Socket) =>
+  new Promise<void>((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once("close", () => resolve());
+  });
+
+test("above a hundred connections a bounded number is told to come again, and the next ones are closed", async () => {
+  const { connect, url } = await open();
+  const held = await Promise.all(Array.from({ length: 100 }, connect));
+  const told = await fetch(`${url}/healthz`);
+  expect([told.status, told.headers.get("retry-after"), await told.text()]).toEqual([
+    503,
+    "5",
+    "Too many connections are open. Try again soon.\n",
+  ]);
+  expect(told.headers.get("connection")).toBe("close");
+  // Fifty that ask nothing take the places of those that are told so, and nobody else's for long.
+  const idle = await Promise.all(Array.from({ length: 50 }, connect));
+  const begun = performance.now();
+  const ended = Promise.all(idle.map(closed));
+  const beyond = await connect();
+  beyond.write("GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n");
+  await closed(beyond);
+  expect(beyond.bytesRead).toBe(0);
+  await ended;
+  expect(performance.now() - begun).toBeGreaterThan(1_000);
+  expect((await fetch(`${url}/healthz`)).status).toBe(503);
+  held[0]?.destroy();
+  await expect.poll(async () => (await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test("a body that is sent where there is no place is not read, and its answer arrives", async () => {
+  let handled = 0;
+  const { connect, url } = await open({
+    ...route("/hook", 202),
+    handle: async () => {
+      handled += 1;
+      return { status: 202 };
+    },
+  });
+  await Promise.all(Array.from({ length: 100 }, connect));
+  const reply = await fetch(`${url}/hook`, { method: "POST", body: "x".repeat(1_000) });
+  expect(reply.status).toBe(503);
+  expect(handled).toBe(0);
+});
+
+test("an address that takes other methods says which; one that is none says so", async () => {
+  const { url } = await open(route("/hook", 202), { ...route("/hook", 200), method: "DELETE" });
+  const wrong = await fetch(`${url}/hook`);
+  expect([wrong.status, wrong.headers.get("allow"), await wrong.text()]).toEqual([
+    405,
+    "POST, DELETE",
+    "This address takes POST, DELETE.\n",
+  ]);
+  const none = await fetch(`${url}/hooks`, { method: "POST" });
+  expect([none.status, await none.text()]).toEqual([404, "Nothing is served at this address.\n"]);
+});
+
+test("what is beneath an address goes to it, unless it has an address of its own", async () => {
+  const { url } = await open(route("/alerts/a", 200), route("/alerts/*", 202));
+  const statusOf = async (path: string, method = "POST") =>
+    (await fetch(`${url}${path}`, { method })).status;
+  expect(await statusOf("/alerts/a")).toBe(200);
+  expect(await statusOf("/alerts/b")).toBe(202);
+  expect(await statusOf("/alerts/b/c")).toBe(202);
+  expect(await statusOf("/alerts")).toBe(404);
+  expect(await statusOf("/alerts/a", "GET")).toBe(405);
+  expect(await statusOf("/alerts/b", "GET")).toBe(405);
+});
