@@ -30,4 +30,5 @@ async function search(asked: LineSearch): Promise<LineSearchAnswer> {
     return { problem: error.message };
   }
 }
+parentPort?.postMessage({ begins: true } satisfies LineSearchAnswer);
 parentPort?.postMessage(await search(workerData));

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { on } from "node:events";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
 import type { Encoder } from "../security/encoder.ts";
@@ -32,8 +32,11 @@ export type LineSearch = Pattern &
     | { lines: readonly string[] }
   );
 
-/** What the thread answers; a problem is one of the pattern. */
-export type LineSearchAnswer<T = FoundLines | MatchingLines> = { found: T } | { problem: string };
+/** What the thread says: first that it is loaded and begins, then its answer. A problem is one of the pattern. */
+export type LineSearchAnswer<T = FoundLines | MatchingLines> =
+  | { begins: true }
+  | { found: T }
+  | { problem: string };
 
 /** When a pattern is so slow that a search does not notice that its 10 s are over. */
 const GIVE_UP_MS = 15_000;
@@ -74,17 +77,26 @@ async function inThread<T>(search: LineSearch, signal: AbortSignal): Promise<T> 
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
-  const givenUp = AbortSignal.timeout(GIVE_UP_MS);
+  const givenUp = new AbortController();
+  const ended = AbortSignal.any([signal, givenUp.signal]);
+  let timer: NodeJS.Timeout | undefined;
   try {
-    const ended = AbortSignal.any([signal, givenUp]);
-    const [answer]: LineSearchAnswer<T>[] = await once(worker, "message", { signal: ended });
+    const said: AsyncIterator<LineSearchAnswer<T>[], undefined> = on(worker, "message", {
+      signal: ended,
+    });
+    // A busy machine may need long to load the thread: a simpler pattern would not help with that.
+    await said.next();
+    timer = setTimeout(() => givenUp.abort(), GIVE_UP_MS);
+    const [answer] = (await said.next()).value ?? [];
     if (answer !== undefined && "found" in answer) return answer.found;
-    const text = `grep is no RE2 expression (${answer?.problem}); write \\ before a character that means itself.`;
+    const problem = answer !== undefined && "problem" in answer ? answer.problem : "no answer";
+    const text = `grep is no RE2 expression (${problem}); write \\ before a character that means itself.`;
     throw new BotError("INPUT_INVALID", text);
   } catch (error) {
-    if (!givenUp.aborted || signal.aborted) throw error;
+    if (!givenUp.signal.aborted || signal.aborted) throw error;
     throw new BotError("TIMEOUT", "The pattern is too slow; use a simpler one.", { cause: error });
   } finally {
+    clearTimeout(timer);
     await worker.terminate();
   }
 }
