@@ -47,7 +47,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/logs": ["core", "security", "tools", "tools/integration.ts"],
   "tools/host": ["core", "security", "tools", "tools/integration.ts", "tools/logs"],
   "tools/changes": ["core", "tools", "tools/host", "tools/integration.ts"],
-  "tools/incidents": ["core", "incidents", "tools", "tools/integration.ts"],
+  "tools/incidents": ["core", "incidents", "charts", "tools", "tools/integration.ts"],
   "tools/handoff": ["core", "incidents", "handoff", "tools", "tools/integration.ts"],
   "tools/memory": ["core", "skills", "memory", "tools", "tools/integration.ts"],
   "tools/mysql": ["core", "net", "tools", "tools/integration.ts"],

@@ -2,8 +2,12 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
-/** One line for each series. Texts are shown as they are: they must be safe to show. */
+/** Texts are shown as they are: they must be safe to show. */
+type Chart = LineChart | BarChart;
+
+/** One line for each series. */
 export interface LineChart {
+  kind: "lines";
   title: string;
   /** ms since 1970. */
   start: number;
@@ -19,9 +23,35 @@ interface ChartLine {
   values: readonly number[];
 }
 
+/** Bars for parts of time, such as days: panels one above the other that share the parts. */
+export interface BarChart {
+  kind: "bars";
+  title: string;
+  /** What stands below each, in lines; where they do not all fit, some do. */
+  parts: readonly string[];
+  /** What the parts are. */
+  axis: string;
+  panels: readonly BarPanel[];
+}
+
+export interface BarPanel {
+  /** What its bars say, with the unit. */
+  title: string;
+  /** Stacked, the first one lowest. */
+  series: readonly BarSeries[];
+}
+
+interface BarSeries {
+  name: string;
+  /** Its colour's place from the worst, 0, to 4, of which nothing is known: then a legend names it. */
+  rank?: number;
+  /** One for each part; a value that is no number above 0 has no bar. */
+  values: readonly number[];
+}
+
 /** What the thread is given. */
 export interface ChartJob {
-  chart: LineChart;
+  chart: Chart;
   /** The font's files, and its name. */
   fonts: readonly string[];
   font: string;
@@ -44,7 +74,7 @@ const RENDERER = import.meta.resolve("@resvg/resvg-wasm/index_bg.wasm");
  * The chart as a PNG, 1 000 pixels wide and on a ground of its own: it is read on a phone, in a light and in a dark chat alike.
  * Drawn in a thread that is started for it, so that the libraries take up time and memory only then.
  */
-export async function drawChart(chart: LineChart, signal: AbortSignal): Promise<Uint8Array> {
+export async function drawChart(chart: Chart, signal: AbortSignal): Promise<Uint8Array> {
   const job: ChartJob = {
     chart,
     fonts: FONTS.map((url) => fileURLToPath(url)),

@@ -29,4 +29,15 @@ export interface NumbersAsked {
   which?: string | undefined;
   /** So many of them. */
   listed: number;
+  /** The parts of the period that are counted one by one, in order; default none. */
+  bins?: readonly Bin[] | undefined;
+}
+
+export type BinUnit = "day" | "week" | "month" | "year";
+
+/** A part of a period. The names of its numbers begin with its own: `day:2026-11-10`, `day:2026-11-10:sev2`, `day:2026-11-10:mttr`. */
+export interface Bin {
+  name: string;
+  /** ms since 1970; it ends where the next one begins, the last one with the period. */
+  from: number;
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { createLocalTime } from "./local-time.ts";
 import type { Incident, Spell } from "./incident.ts";
-import type { Numbered, Numbers, NumbersAsked, Spread } from "./numbered.ts";
+import type { Bin, Numbered, Numbers, NumbersAsked, Spread } from "./numbered.ts";
 import type { Period } from "./period.ts";
 import { allOf, type Where } from "./where.ts";
 
@@ -71,7 +71,7 @@ export function numbersOf(
   db: DatabaseSync,
   visible: Where,
   period: Period,
-  { now, which, listed }: NumbersAsked,
+  { now, which, listed, bins = [] }: NumbersAsked,
 ): Numbers<string> {
   const { from, to, zone } = period;
   const all = allOf(visible, {
@@ -95,11 +95,16 @@ export function numbersOf(
       if (isOpened) tally.add("false_alarms", row.id);
       continue;
     }
-    if (isOpened) countOpened(tally, row, facts, timeOf(started));
+    if (isOpened) {
+      countOpened(tally, row, facts, timeOf(started));
+      countInBin(tally, row, binAt(bins, started));
+    }
     if (resolved === null) tally.add("open", row.id);
     else if (resolved >= from && resolved < to) {
       tally.add("resolved", row.id);
       tally.lasts("mttr", row.id, resolved - started);
+      const bin = binAt(bins, resolved);
+      if (bin !== undefined) tally.lasts(`${bin}:mttr`, row.id, resolved - started);
     }
   }
   return tally.done();
@@ -134,6 +139,23 @@ function countOpened(
     if (undone) tally.add("actions:undone", id);
   }
   tally.add("follow_ups", id, facts.todo);
+}
+
+function countInBin(tally: Tally, { id, severity }: Row, bin: string | undefined): void {
+  if (bin === undefined) return;
+  tally.add(bin, id);
+  tally.add(`${bin}:${severity ?? "none"}`, id);
+}
+
+/** The name of the bin that has the instant, which lies in the period. */
+function binAt(bins: readonly Bin[], instant: number): string | undefined {
+  let [low, high] = [0, bins.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((bins[middle]?.from ?? Infinity) <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return bins[low - 1]?.name;
 }
 
 /** How long of the period it stood so. */

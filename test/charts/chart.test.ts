@@ -1,6 +1,6 @@
 import { inflateSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { drawChart, type LineChart } from "../../src/charts/chart.ts";
+import { type BarChart, drawChart, type LineChart } from "../../src/charts/chart.ts";
 
 const START = Date.parse("2026-11-23T11:00:00Z");
 const times = Array.from({ length: 60 }, (_, at) => START + at * 60_000);
@@ -10,10 +10,17 @@ function chartOf(changes: Partial<LineChart> = {}): LineChart {
     { name: "api", times, values: times.map((_, at) => (at < 30 ? 1 : 9)) },
     { name: "web", times, values: times.map((_, at) => (at > 10 && at < 20 ? Number.NaN : 4)) },
   ];
-  return { title: "errors per second", start: START, end: START + 3_600_000, lines, ...changes };
+  return {
+    kind: "lines",
+    title: "errors per second",
+    start: START,
+    end: START + 3_600_000,
+    lines,
+    ...changes,
+  };
 }
 
-const draw = async (chart: LineChart) =>
+const draw = async (chart: LineChart | BarChart) =>
   Buffer.from(await drawChart(chart, new AbortController().signal));
 
 /** Of a PNG with one byte for each of red, green, blue and alpha. */
@@ -61,4 +68,51 @@ test("a line of one point, of none and of no number are drawn", async () => {
 
 test("a chart that is stopped ends at once", async () => {
   await expect(drawChart(chartOf(), AbortSignal.abort())).rejects.toThrow("aborted");
+});
+
+const bars: BarChart = {
+  kind: "bars",
+  title: "Incidents, last week",
+  axis: "day, Europe/Madrid",
+  parts: ["Mon\n9 Nov", "Tue\n10 Nov", "Wed\n11 Nov"],
+  panels: [
+    {
+      title: "Opened per day",
+      series: [
+        { name: "sev1", rank: 0, values: [1, 0, 2] },
+        { name: "not said", rank: 4, values: [0, 3, 1] },
+      ],
+    },
+    {
+      title: "Median time to resolve, minutes",
+      series: [{ name: "median", values: [0, 48, 9.5] }],
+    },
+  ],
+};
+
+test("bars of days are a PNG for a phone's width, in which each text and value shows", async () => {
+  const whole = await draw(bars);
+  expect(sizeOf(whole)).toMatchObject({ width: 1_000 });
+  expect(sizeOf(whole).height).toBeLessThan(1_300);
+  const [opened, resolved] = bars.panels;
+  if (opened === undefined || resolved === undefined) throw new Error("no panels");
+  const others: BarChart[] = [
+    { ...bars, title: "Incidents, another week" },
+    { ...bars, parts: ["Mon\n9 Nov", "Tue\n10 Nov", "Wed\n18 Nov"] },
+    { ...bars, panels: [opened, { ...resolved, series: [{ name: "m", values: [0, 47, 9.5] }] }] },
+    { ...bars, panels: [opened] },
+  ];
+  for (const other of others) expect((await draw(other)).equals(whole)).toBe(false);
+}, 60_000);
+
+test("a year of weeks, names of others and values of no number are drawn", async () => {
+  const parts = Array.from({ length: 53 }, (_, at) => `${at}"]; throw 1;\n<svg>`);
+  const values = parts.map((_, at) => (at === 0 ? 123_456 : at === 1 ? Number.NaN : -at));
+  const series = [{ name: `"]; throw 1; //`, rank: 9, values }];
+  const title = `${"word ".repeat(40)}<image href="http://127.0.0.1:1/x.png"/>`;
+  const many = { ...bars, title, axis: "week", parts, panels: [{ title, series }] };
+  expect(sizeOf(await draw(many)).width).toBe(1_000);
+  expect(sizeOf(await draw({ ...bars, panels: [{ title: "none", series: [] }] })).width).toBe(
+    1_000,
+  );
 });

@@ -99,6 +99,16 @@ export function countByHand(
   const counts = new Map<string, number>();
   const lasted = new Map<string, number[]>();
   const ids = new Map<string, Set<string>>();
+  const local = (instant: number) => DateTime.fromMillis(instant, { zone }).setLocale("en");
+  // "Last 31 days" are 31 days, and a day more has weeks.
+  const days = local(to).diff(local(from), "days").days;
+  const binOf = (instant: number) => {
+    const at = local(instant);
+    if (days <= 31) return `day:${at.toISODate()}`;
+    return days <= 371
+      ? `week:${at.startOf("week").toISODate()}`
+      : `month:${at.toFormat("yyyy-MM")}`;
+  };
   const add = (name: string, id: string, n = 1) => {
     if (n === 0) return;
     counts.set(name, (counts.get(name) ?? 0) + n);
@@ -132,14 +142,17 @@ export function countByHand(
     ) {
       add("resolved", id);
       last("mttr", id, resolvedAt - startedAt);
+      last(`${binOf(resolvedAt)}:mttr`, id, resolvedAt - startedAt);
     }
     if (!opened) continue;
     add("opened", id);
     add(`severity:${one.severity}`, id);
     for (const service of new Set(one.services)) add(`service:${service}`, id);
-    const local = DateTime.fromMillis(startedAt, { zone });
-    add(`hour:${local.toFormat("HH")}`, id);
-    add(`weekday:${local.setLocale("en").toFormat("ccc").toLowerCase()}`, id);
+    const at = local(startedAt);
+    add(`hour:${at.toFormat("HH")}`, id);
+    add(`weekday:${at.toFormat("ccc").toLowerCase()}`, id);
+    add(binOf(startedAt), id);
+    add(`${binOf(startedAt)}:${one.severity}`, id);
     if (one.cause !== "") add(`cause:${one.cause}`, id);
     const onlyAlert = one.how["startedAt"] === "alert" && one.how["detectedAt"] === "alert";
     if (detectedAt !== undefined && !onlyAlert) last("mttd", id, detectedAt - startedAt);

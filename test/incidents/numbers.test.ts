@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { isBotError } from "../../src/core/errors.ts";
 import { changeOf } from "../../src/incidents/facts.ts";
 import type { Change } from "../../src/incidents/incident.ts";
+import { binsOf } from "../../src/incidents/bins.ts";
 import { readPeriod } from "../../src/incidents/period.ts";
 import { countByHand, middle, ninth, STEP, type Told } from "./by-hand.ts";
 import { createStage } from "./stage.ts";
@@ -21,6 +22,18 @@ const ZONES = [
   ["Asia/Kathmandu", "2026-11-20"],
   ["UTC", "2026-11-20"],
 ] as const;
+/** `day` is that of the zone. Longer ones have weeks and months. */
+const PERIODS = [
+  "today",
+  "yesterday",
+  "this week",
+  "last 7 days",
+  "this month",
+  "day",
+  "last 31 days",
+  "last 60 days",
+  "last 500 days",
+];
 const PLACES = [undefined, undefined, "test:private", "test:other"];
 const maybe = <T>(values: fc.Arbitrary<T>, freq = 3) => fc.option(values, { nil: undefined, freq });
 const back = fc.integer({ min: 0, max: 200 });
@@ -105,7 +118,7 @@ test("every number is what counting by hand gives, and lists exactly the inciden
     fc.asyncProperty(
       fc.array(said, { minLength: 1, maxLength: 30 }),
       fc.constantFrom(...ZONES),
-      fc.constantFrom("today", "yesterday", "this week", "last 7 days", "this month", "day"),
+      fc.constantFrom(...PERIODS),
       fc.nat({ max: 3 }),
       async (moves, [zone, day], form, who) => {
         const stage = await createStage();
@@ -154,7 +167,8 @@ test("every number is what counting by hand gives, and lists exactly the inciden
         const seen = told.filter(({ place }) => place === undefined || place === viewer.audience);
         // "Last 7 days" ends now; everything here is at whole quarters of an hour.
         const hand = countByHand(seen, { ...period, now: clock.now });
-        const asked = { now: clock.now, listed: 100 };
+        const bins = await binsOf(period, clock.now);
+        const asked = { now: clock.now, listed: 100, bins };
         const { counts, spreads } = await ledger.numbers(period, viewer, asked);
         const numbers = Object.fromEntries(
           counts

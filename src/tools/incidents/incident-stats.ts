@@ -1,12 +1,14 @@
 import * as z from "zod";
 import type { Ledger, Stats } from "../../incidents/incident.ts";
 import { showDuration } from "../../core/instant.ts";
-import type { Spread } from "../../incidents/numbered.ts";
+import { binsOf } from "../../incidents/bins.ts";
+import type { Bin, Spread } from "../../incidents/numbered.ts";
 import { largest } from "../../incidents/numbers.ts";
 import { PERIOD_FORMS, type Period, readPeriod, showPeriod } from "../../incidents/period.ts";
 import { defineTool } from "../tool.ts";
 import { type AskedBy, askedIn } from "./asked.ts";
 import { counted } from "../../core/text.ts";
+import { binsText } from "./charted.ts";
 import { incidentTable, labelled } from "./table.ts";
 
 /** Incidents that are listed; all are counted. */
@@ -35,26 +37,33 @@ export function createIncidentStats(ledger: () => Ledger) {
     summary:
       "counts incidents in a period: how many, how long until what, causes, services, actions",
     description:
-      "Counts the incidents of a period: opened, resolved, still open, false alarms, by severity and service, MTTD, MTTA, MTTM and MTTR with median and p90, time in each state, repeated causes, busiest hours and weekdays, what became of approved actions, open follow-ups; lists them with their threads. Each number has its name in brackets: which=<name> lists the incidents that it counts. Use its numbers as they are, never counts of your own.",
+      "Counts the incidents of a period: opened, resolved, still open, false alarms, by severity and service, MTTD, MTTA, MTTM and MTTR with median and p90, time in each state, repeated causes, busiest hours and weekdays, what became of approved actions, open follow-ups, and each day, week or month of it, with a chart in the thread where there is more than one; lists them with their threads. Each number has its name in brackets: which=<name> lists the incidents that it counts. Use its numbers as they are, never counts of your own.",
     input,
     effect: "read",
     answeredBy: { kind: "text" },
     doing: ({ period }) => `Counting the incidents of ${period}`,
     open: true,
-    timeoutMs: 20_000,
+    // Drawing a chart may take long on a busy machine.
+    timeoutMs: 60_000,
     async run({ period: written, zone, which }, ctx) {
       const { saying, here } = await askedIn(ctx);
       const period = await readPeriod(written, { ...here, zone: zone ?? here.zone });
+      const bins = await binsOf(period, here.now);
       if (which !== undefined)
-        return { text: await whichText(ledger(), period, saying, which.trim()) };
+        return { text: await whichText(ledger(), period, saying, which.trim(), bins) };
       const [stats, numbers] = await Promise.all([
         ledger().stats(period, saying, MAX_LISTED),
-        ledger().numbers(period, saying, { now: here.now, listed: 0 }),
+        ledger().numbers(period, saying, { now: here.now, listed: 0, bins }),
       ]);
-      return { text: statsText(stats, numbers, period) };
+      const { label, lines, note, images } = await binsText(numbers, bins, period, ctx);
+      const binned = labelled(label, lines.join("\n"));
+      return { text: [...statsLines(stats, numbers, period, binned), ...note].join("\n"), images };
     },
   });
 }
+
+/** A severity or a duration of one day, such as `day:2026-11-10:mttr`. */
+const IN_BIN = /^(?:day|week|month|year):[^:]+:/;
 
 /** The incidents of one number. */
 async function whichText(
@@ -62,11 +71,12 @@ async function whichText(
   period: Period,
   saying: AskedBy["saying"],
   name: string,
+  bins: readonly Bin[],
 ): Promise<string> {
-  const asked = { now: saying.at, which: name, listed: MAX_LISTED };
+  const asked = { now: saying.at, which: name, listed: MAX_LISTED, bins };
   const { counts, which } = await ledger.numbers(period, saying, asked);
   if (which === undefined || which.count === 0) {
-    const names = counts.map((each) => each.name).join(", ");
+    const names = counts.flatMap((each) => (IN_BIN.test(each.name) ? [] : each.name)).join(", ");
     const known = names === "" ? "It has no incidents." : `It has ${names}.`;
     return `${showPeriod(period)}: no number ${JSON.stringify(name)}. ${known}`;
   }
@@ -76,7 +86,13 @@ async function whichText(
 
 type More = Awaited<ReturnType<Ledger["numbers"]>>;
 
-function statsText(stats: Stats, { counts, spreads }: More, period: Period): string {
+/** `binned`: a line for each day or the like. */
+function statsLines(
+  stats: Stats,
+  { counts, spreads }: More,
+  period: Period,
+  binned: readonly string[],
+): string[] {
   const { opened, resolved, open, all, newest, longest } = stats;
   const { mttr } = spreads;
   const time =
@@ -137,6 +153,7 @@ function statsText(stats: Stats, { counts, spreads }: More, period: Period): str
     ...labelled("Repeated", kinds("cause:")),
     ...labelled("Weekdays", kinds("weekday:")),
     ...labelled("Hours", kinds("hour:")),
+    ...binned,
     ...labelled(
       "Actions",
       approved === 0 ? undefined : `approved ${approved} [actions:approved], ${acted.join(", ")}`,
@@ -148,7 +165,7 @@ function statsText(stats: Stats, { counts, spreads }: More, period: Period): str
         : `${counted(value("follow_ups"), "open follow-up")} [follow_ups]${newestOf(counts, "follow_ups")}`,
     ),
     ...incidentTable(newest, period.zone, all),
-  ].join("\n");
+  ];
 }
 
 /** Where the number comes from: the newest of its incidents. */

@@ -24,7 +24,7 @@ export async function chartOf(
   }));
   const name = clip(title, MAX_TITLE, encoder);
   try {
-    const bytes = await drawChart({ title: name, start, end, lines }, signal);
+    const bytes = await drawChart({ kind: "lines", title: name, start, end, lines }, signal);
     const ends = shown.map(({ summary }, at) => {
       const { min, max, last } = summary;
       const facts = `last ${formatValue(last)}, min ${formatValue(min)}, max ${formatValue(max)}`;

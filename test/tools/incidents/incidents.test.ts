@@ -152,13 +152,45 @@ describe("the numbers of a period", () => {
         `Longest    ${two}, 56 min: Disk full on db2`,
         "Weekdays   sun 1 [weekday:sun], thu 1 [weekday:thu], tue 1 [weekday:tue]",
         "Hours      10 2 [hour:10], 23 1 [hour:23]",
+        "Per day    2026-11-10: 1 opened (sev2 1), MTTR median 40 min of 1 [day:2026-11-10]",
+        "           2026-11-12: 1 opened (sev1 1), MTTR median 56 min of 1 [day:2026-11-12]",
+        "           2026-11-15: 1 opened (not said 1) [day:2026-11-15]",
         "",
         "Times in Europe/Madrid (UTC in brackets).",
         "incident           sev   began                      lasted  title",
         `${three}  -     2026-11-15 23:59 (22:59Z)  open    Slow search  https://chat.example/C1/p1`,
         `${two}  sev1  2026-11-12 10:00 (09:00Z)  56 min  Disk full on db2  https://chat.example/C1/p1`,
         `${one}  sev2  2026-11-10 10:00 (09:00Z)  40 min  Checkout fails  https://chat.example/C1/p1`,
+        "",
+        "The thread sees a chart.",
       ].join("\n"),
+    );
+  });
+
+  test("come with a chart of their days that says in words what it shows, where more than one holds something", async () => {
+    const { run, say, kept, ids } = await threeIncidents();
+    const { files } = await run("incident_stats", { period: "last week" });
+    expect(files).toMatchObject([
+      {
+        name: "incidents.png",
+        mediaType: "image/png",
+        unseen: true,
+        alt: "Bar chart of incidents per day, last week, Europe/Madrid. 2026-11-10: 1 opened (sev2 1), MTTR median 40 min of 1. 2026-11-12: 1 opened (sev1 1), MTTR median 56 min of 1. 2026-11-15: 1 opened (not said 1)",
+      },
+    ]);
+    expect(Buffer.from(kept.get("f1") ?? []).toString("latin1", 1, 4)).toBe("PNG");
+    const day = await say("run incident_stats period='last week' which=day:2026-11-12");
+    expect(day).toContain("day:2026-11-12, 1 incident.");
+    expect(day).toContain(ids[1]);
+    const inDay = await say("run incident_stats period='last week' which=day:2026-11-12:mttr");
+    expect(inDay).toContain("day:2026-11-12:mttr, 1 incident.");
+    const one = await run("incident_stats", { period: "2026-11-12" });
+    expect(one.text).not.toMatch(/Per day|chart/);
+    expect(one.files).toEqual([]);
+    const weeks = await run("incident_stats", { period: "last 60 days" });
+    expect(weeks.text).toContain("Per week   2026-11-09: 3 opened (sev1 1, sev2 1, not said 1)");
+    expect(JSON.stringify(weeks.files)).toContain(
+      "2026-11-16: 1 opened (sev1 1), MTTR median 60 min",
     );
   });
 

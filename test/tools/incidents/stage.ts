@@ -22,6 +22,12 @@ export async function createStage() {
   const encode = (text: string) => encodeText(text, createRedactor([]));
   const ledger = createLedger(journal, encode);
   const nowhere = () => Promise.reject(new Error("no such thing on this stage"));
+  const kept = new Map<string, Uint8Array>();
+  const keep = async (bytes: Uint8Array) => {
+    const id = `f${kept.size + 1}`;
+    kept.set(id, bytes);
+    return { id, bytes: bytes.byteLength };
+  };
   const tools = await createTools({}, { ledger: () => ledger });
   const dispatcher = createDispatcher({
     host: "stage",
@@ -46,7 +52,7 @@ export async function createStage() {
   });
   async function run(tool: string, args: JsonObject, from = asker()) {
     const prepared = await dispatcher.prepare(tool, args, signal);
-    const options = { signal, startedAt: clock.now, keep: nowhere, artifact: nowhere, asker: from };
+    const options = { signal, startedAt: clock.now, keep, artifact: nowhere, asker: from };
     return dispatcher.run(tool, prepared.args, options);
   }
   /** What a person's command comes to, from its text to the text of the answer. */
@@ -63,7 +69,7 @@ export async function createStage() {
     const { outcome, text: said } = await run(tool.name, read.args, asker(changes));
     return outcome === "ok" ? said : `${outcome}: ${said}`;
   }
-  return { clock, ledger, dispatcher, tools, signal, asker, run, say };
+  return { clock, kept, ledger, dispatcher, tools, signal, asker, run, say };
 }
 
 export const idIn = (text: string) => ID.exec(text)?.[0] ?? "no id";
