@@ -1,22 +1,17 @@
 import type { AlertFields, Entry } from "../core/entry.ts";
 import { formatUtc, showDuration } from "../core/instant.ts";
+import { type Grade, gradeOf } from "../core/severity-words.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { UntoldFact } from "./state.ts";
 
 /** What groups of alerts are called, and how urgent they are. All that an alert says is its system's words. */
 
-/** How a system says that somebody has to get up, that it should be looked at, and that it only tells. */
-const URGENT =
-  /^(?:critical|crit|page|emergency|emerg|fatal|disaster|error|err|high|sev-?[12]|p[12]|[12])$/i;
-const QUIET = /^(?:info|informational|none|low|lowest|debug|notice|ok|sev-?[45]|p[45])$/i;
-const WORST = /^(?:critical|crit|page|emergency|emerg|fatal|disaster|sev-?1|p1|1)$/i;
+const URGENCIES: Readonly<Record<Grade, number>> = { sev1: 3, sev2: 2, sev3: 1, quiet: 0 };
 
 /** 0: it only tells. 3: as urgent as can be. */
 function urgencyOf({ labels }: Pick<AlertFields, "labels">): number {
-  const word = severityOf(labels) ?? "";
-  if (WORST.test(word)) return 3;
-  if (URGENT.test(word)) return 2;
-  return QUIET.test(word) ? 0 : 1;
+  const grade = gradeOf(severityOf(labels) ?? "");
+  return grade === undefined ? 1 : URGENCIES[grade];
 }
 
 function severityOf(labels: AlertFields["labels"]): string | undefined {

@@ -1,5 +1,6 @@
 import { oneLine } from "../core/text.ts";
 import type { Finding } from "../core/finding.ts";
+import { gradeOf } from "../core/severity-words.ts";
 import { isRecord } from "./decode.ts";
 import type { Encoder } from "../security/encoder.ts";
 
@@ -16,12 +17,11 @@ export function labelsOf(value: unknown): Labels {
   return Object.fromEntries(pairs);
 }
 
-const CRITICAL = /^(?:critical|crit|page|emergency|error|fatal|sev1|sev2|p1|p2)$/i;
-
 /** What the usual values of the label `severity` come to: `error` for what somebody is woken for. */
 export function severityOf({ severity = "" }: Labels): Finding["severity"] {
-  if (CRITICAL.test(severity)) return "error";
-  return /^(?:info|none|low|debug)/i.test(severity) ? "info" : "warning";
+  const grade = gradeOf(severity);
+  if (grade === "sev1" || grade === "sev2") return "error";
+  return grade === "quiet" ? "info" : "warning";
 }
 
 const MAX_LABELS = 240;

@@ -1,5 +1,6 @@
 import type { Edit } from "../../core/edit.ts";
 import { isoUtc } from "../../core/instant.ts";
+import { gradeOf } from "../../core/severity-words.ts";
 import { oneLine } from "../../core/text.ts";
 import type { Inbound } from "../inbox.ts";
 import type { AlertCard } from "../shown.ts";
@@ -29,15 +30,10 @@ export function silenceText({ id, silence }: AlertCard): Said | undefined {
   return { kind: "text", text: `/run alertmanager_silence ${args.join(" ")}` };
 }
 
-/** What is usually meant by the words of monitoring systems; a person sees it in the form before it counts. */
-const GRADES: readonly { grade: string; words: RegExp }[] = [
-  { grade: "sev1", words: /^(?:critical|crit|page|emergency|emerg|fatal|disaster|sev-?1|p1|1)$/i },
-  { grade: "sev2", words: /^(?:error|err|high|major|sev-?2|p2|2)$/i },
-  { grade: "sev3", words: /^(?:warning|warn|medium|minor|average|sev-?3|p3|3)$/i },
-];
-
-function gradeOf({ severity = "" }: AlertCard): string {
-  return GRADES.find(({ words }) => words.test(severity))?.grade ?? "";
+/** A person sees it in the form before it counts. */
+function severityOf({ severity = "" }: AlertCard): string {
+  const grade = gradeOf(severity);
+  return grade === undefined || grade === "quiet" ? "" : grade;
 }
 
 /** The form in which an incident is opened, or resolved with the alerts' end. */
@@ -54,7 +50,7 @@ export function alertForm(press: AlertPress & { what: "open" | "resolve" }, card
   }
   const values = {
     title: oneLine(card.summary === undefined ? card.name : `${card.name}: ${card.summary}`),
-    severity: gradeOf(card),
+    severity: severityOf(card),
     services: card.services.join(", "),
   };
   const fields = ([WORDS.title, WORDS.severity, WORDS.services] as const).map((words) => ({
