@@ -12,7 +12,7 @@ import type {
   Wanted,
 } from "./index-port.ts";
 import type { Space } from "./item.ts";
-import { createVectors, type Vectors } from "./sqlite-vectors.ts";
+import { createVectors, loadVectors, type Vectors } from "./sqlite-vectors.ts";
 
 /** What may be asked of it in its own thread. */
 export type SqliteMemory = {
@@ -25,7 +25,7 @@ export type SqliteMemory = {
 const MOST_COUNTED = 10_000;
 
 /** Raised with each change of the schema, or of what terms are made of a text: what is kept in a file is then made again. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SCHEMA = `
   CREATE TABLE mark (journal TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;
@@ -46,7 +46,7 @@ export interface SqliteMemoryOptions {
 
 /** Synchronous: it is for a thread of its own. */
 export function openSqliteMemory({ path, model }: SqliteMemoryOptions = {}): SqliteMemory {
-  const db = openDatabase(path);
+  const db = openDatabase(path, model !== undefined);
   const spaces = createSpaces(db);
   const vectors = model === undefined ? undefined : createVectors(db, model);
   const items = createItems(db, spaces, vectors);
@@ -88,10 +88,11 @@ export function openSqliteMemory({ path, model }: SqliteMemoryOptions = {}): Sql
 }
 
 /** One that another version made, or that cannot be read, is made again. */
-function openDatabase(path = ":memory:"): DatabaseSync {
+function openDatabase(path = ":memory:", hasVectors: boolean): DatabaseSync {
   if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
   const db = new DatabaseSync(path, { allowExtension: true, timeout: BUSY_MS });
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA mmap_size = ${MAPPED}`);
+  if (hasVectors) loadVectors(db);
   inTransaction(db, () => {
     const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (version === VERSION) return;
@@ -101,12 +102,15 @@ function openDatabase(path = ":memory:"): DatabaseSync {
     const virtual = names.all().map(({ name }) => String(name));
     for (const name of virtual.filter((each) => /^(?:words_\d+|rough)$/.test(each)))
       db.exec(`DROP TABLE ${name}`);
-    for (const name of ["mark", "space", "item", "forgotten", "vectors_of", "vector"])
+    for (const name of ["mark", "space", "item", "forgotten", "vectors_of", "vector", "signs"])
       db.exec(`DROP TABLE IF EXISTS ${name}`);
     db.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
   });
   return db;
 }
+
+/** Bytes of a file that are read without a copy: signs of 100 000 vectors are some MB. */
+const MAPPED = 256 * 1024 * 1024;
 
 /** Another process may be writing. */
 const BUSY_MS = 5_000;
@@ -199,7 +203,7 @@ const JOINED = "item JOIN space ON space.number = item.space";
 
 function itemStatements(db: DatabaseSync) {
   return {
-    known: db.prepare("SELECT row, seq, space, terms FROM item WHERE id = ? AND journal = ?"),
+    known: db.prepare("SELECT row, seq, space, kind, terms FROM item WHERE id = ? AND journal = ?"),
     isForgotten: db.prepare("SELECT 1 FROM forgotten WHERE id = ? AND journal = ?"),
     forget: db.prepare("INSERT OR IGNORE INTO forgotten (id, journal) VALUES (?, ?)"),
     remove: db.prepare("DELETE FROM item WHERE row = ?"),
@@ -234,7 +238,7 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
     const { lastInsertRowid: row } = sql.add.run(id, journal, seq, at, number, kind, item, terms);
     db.prepare(`INSERT INTO words_${number} (rowid, terms) VALUES (?, ?)`).run(row, terms);
     spaces.noteSize(number, 1, lengthOf(terms));
-    if (vector !== undefined) vectors?.add(Number(row), number, vector);
+    if (vector !== undefined) vectors?.add(Number(row), number, kind, vector);
   }
 
   return {
@@ -257,7 +261,8 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
     },
     embed({ id, journal, vector }: Embedded): void {
       const known = sql.known.get(id, journal);
-      if (known !== undefined) vectors?.add(Number(known["row"]), Number(known["space"]), vector);
+      if (known === undefined) return;
+      vectors?.add(Number(known["row"]), Number(known["space"]), kindOf(known), vector);
     },
     unembedded: (limit: number) =>
       db
@@ -289,6 +294,10 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
         .map(candidateOf);
     },
   };
+}
+
+function kindOf({ kind }: Record<string, unknown>): Row["kind"] {
+  return kind === "note" ? kind : "task";
 }
 
 function lengthOf(terms: string): number {
