@@ -1,3 +1,4 @@
+import { labelsFor } from "../core/label-names.ts";
 import { addressesIn } from "../core/links.ts";
 
 /** What a question or an alert is about, as far as its words or labels say: the values that checks are run with. */
@@ -26,30 +27,11 @@ export const SUBJECTS = [
 type SubjectName = (typeof SUBJECTS)[number];
 export type Subject = Readonly<Partial<Record<SubjectName, string>>>;
 
-/** What systems call the same thing in their labels, the plainest first. */
-const LABELS: Readonly<Record<SubjectName, readonly string[]>> = {
-  url: ["url", "target"],
-  host: ["host", "hostname", "nodename", "server_name"],
-  port: ["port"],
-  service: ["service", "app", "app_kubernetes_io_name", "kube_service", "service_name"],
-  namespace: ["namespace", "kube_namespace", "kubernetes_namespace", "exported_namespace"],
-  pod: ["pod", "pod_name", "kube_pod", "kubernetes_pod_name"],
-  deployment: ["deployment", "kube_deployment", "workload_name"],
-  node: ["node", "kube_node", "kubernetes_node"],
-  container: ["container", "container_name", "kube_container_name", "name"],
-  instance: ["instance"],
-  job: ["job", "job_name"],
-  database: ["database", "datname", "dbname", "dbinstanceidentifier"],
-  queue: ["queue", "queue_name", "queuename"],
-  cluster: ["cluster", "cluster_name", "kube_cluster_name"],
-  environment: ["environment", "env"],
-  path: ["path", "mountpoint"],
-  time: [],
-};
-
 export function subjectOfLabels(labels: Readonly<Record<string, string>>): Subject {
   const said = new Map(Object.entries(labels).map(([name, value]) => [name.toLowerCase(), value]));
-  const subject = subjectOf((name) => LABELS[name].map((label) => said.get(label)).find(Boolean));
+  const subject = subjectOf((name) =>
+    (name === "time" ? [] : labelsFor(name)).map((label) => said.get(label)).find(Boolean),
+  );
   // Probes call what they look at an instance, exporters their machine with their own port.
   const { url = Object.values(labels).find((value) => /^https?:\/\//.test(value)) } = subject;
   const { host = hostIn(subject.instance ?? "") } = subject;

@@ -1,3 +1,5 @@
+import type { LabelName } from "./label-names.ts";
+
 /** Labels that show that two alerts have one cause, the most telling first. Groups in old journals stand by this order. */
 export const ALERT_PLACES = [
   "service",
@@ -10,7 +12,7 @@ export const ALERT_PLACES = [
   "instance",
   "host",
   "cluster",
-] as const;
+] as const satisfies readonly LabelName[];
 
 type Labels = Readonly<Record<string, string>>;
 

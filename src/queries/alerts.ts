@@ -1,6 +1,7 @@
 import type { AlertCard } from "../adapters/shown.ts";
 import { sharedPlace } from "../core/alert-place.ts";
 import type { AlertFields, Entry } from "../core/entry.ts";
+import { labelsFor } from "../core/label-names.ts";
 import { severityIn, standingIn, urgencyIn } from "../thread/alert-phrases.ts";
 import { alertsName } from "../thread/entry-ids.ts";
 import { isSilenced, matchersFor, silencesIn } from "../thread/silences.ts";
@@ -9,15 +10,12 @@ import { isMonitoringPage } from "./alert-links.ts";
 import { findIncident } from "./incidents.ts";
 import type { Shown } from "./outgoing.ts";
 
-/** Labels that say what an alert is about, the widest first. */
+/** What an alert is about, the widest first. */
 const WHERE = [
   "cluster",
-  "env",
+  "environment",
   "namespace",
-  "kube_namespace",
   "service",
-  "kube_service",
-  "app",
   "project",
   "deployment",
   "job",
@@ -26,7 +24,7 @@ const WHERE = [
   "instance",
   "host",
   "device",
-  "mountpoint",
+  "path",
   "queue",
   "url",
 ] as const;
@@ -94,7 +92,7 @@ function servicesOf(alerts: readonly AlertFields[]): string[] {
   return [...new Set(named)].slice(0, MAX_SERVICES);
 }
 
-const SERVICES = ["service", "kube_service", "app", "deployment"] as const;
+const SERVICES = labelsFor("service", "deployment");
 const MAX_SERVICES = 10;
 /** Where Alertmanager's own alerts come from: its webhook, or what it wrote into a channel. */
 const ITS_OWN: ReadonlySet<string> = new Set(["alertmanager", "slack", "discord"]);
@@ -119,12 +117,17 @@ function silencedOf(thread: Thread, standing: readonly AlertFields[]): AlertCard
 }
 
 function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {
-  const told = WHERE.flatMap((label) => {
-    const all = [...new Set(alerts.flatMap(({ labels }) => labels[label] ?? []))];
-    if (all.length === 0) return [];
-    return [
-      { label, values: all.slice(0, MAX_VALUES), more: Math.max(0, all.length - MAX_VALUES) },
-    ];
+  const told = WHERE.flatMap((thing) => {
+    const known = new Set<string>();
+    return labelsFor(thing).flatMap((label) => {
+      const all = [...new Set(alerts.flatMap(({ labels }) => labels[label] ?? []))];
+      // Some systems say one thing under several names.
+      const isTold = known.has(all.join("\n"));
+      known.add(all.join("\n"));
+      if (all.length === 0 || isTold) return [];
+      const values = all.slice(0, MAX_VALUES);
+      return [{ label, values, more: all.length - values.length }];
+    });
   });
   return told.slice(0, MAX_WHERE);
 }

@@ -1,4 +1,5 @@
 import { formatUtc, showDuration } from "../../core/instant.ts";
+import { labelsFor } from "../../core/label-names.ts";
 import { counted, oneLine } from "../../core/text.ts";
 import type { AlertCard } from "../shown.ts";
 import { alertButton, type Button } from "./buttons.ts";
@@ -67,19 +68,16 @@ function titleOf({ name, where }: AlertCard): string {
 }
 
 /** Labels of which one says at a glance what an alert is about, the most telling first. */
-const SUBJECTS = [
+const SUBJECTS = labelsFor(
   "service",
-  "kube_service",
-  "app",
   "deployment",
   "queue",
   "instance",
   "host",
   "node",
   "namespace",
-  "kube_namespace",
   "project",
-] as const;
+);
 
 /** `🔥 3 firing, 1 over · critical: HighErrorRate` */
 export function alertsLine(card: AlertCard): string {

@@ -1,4 +1,5 @@
 import type { BotMessage, MessagePart } from "../../core/bot-message.ts";
+import type { LabelName } from "../../core/label-names.ts";
 
 /** Labels that can be read from a message, under the names that routes and checks know. */
 
@@ -33,7 +34,17 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** What tells apart two alerts that are headed alike. */
-const PLACES = ["service", "app", "namespace", "pod", "instance", "host", "node", "cluster", "url"];
+const PLACES: readonly LabelName[] = [
+  "service",
+  "app",
+  "namespace",
+  "pod",
+  "instance",
+  "host",
+  "node",
+  "cluster",
+  "url",
+];
 
 /** Pairs in running text, such as `service=checkout` or `Namespace: shop`. */
 const PAIR =

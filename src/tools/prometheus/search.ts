@@ -15,13 +15,14 @@ import {
 import { type Instances } from "./fields.ts";
 import { instanceArgument, instanceOf } from "../instances.ts";
 import { clip, encodeEach } from "../labels.ts";
+import type { LabelName } from "../../core/label-names.ts";
 import { nearest } from "../../core/nearest.ts";
 
 const MAX_NAMES = 20;
 const MAX_LABELS = 12;
 const MAX_VALUES = 5;
 /** Labels that name things. Asking all labels for their values would ask for too much. */
-const NAMING = [
+const NAMING: readonly LabelName[] = [
   "job",
   "service",
   "app",
