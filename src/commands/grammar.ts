@@ -4,11 +4,13 @@ import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
 import { readHandOver } from "./hand-over.ts";
+import { readStats } from "./stats-words.ts";
 import {
   type CommandWord,
   OPEN_QUOTE,
   meantCommand,
   unknownCommand,
+  unknownVerb,
   USAGE,
   usage,
 } from "./phrases.ts";
@@ -39,6 +41,8 @@ export function readText(text: string): Reading {
   }
   const handOver = readHandOver(text);
   if (handOver !== undefined) return toolCall("handoff", handOver);
+  const stats = readStats(text);
+  if (stats !== undefined) return toolCall("incident_stats", stats);
   const [, slash, first = "", rest = ""] =
     /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text).replace(/^(remember):\s*/i, "$1 : ")) ?? [];
   const typed = slash === "/";
@@ -210,21 +214,31 @@ function readHandoff(rest: string, typed: boolean): Reading {
 
 const INCIDENT_ID = /^(inc-[a-z0-9-]+)(?=\s|$)/i;
 
-/** `incident` with an id, or with a verb and an id. Anything else is prose. */
+/** `incident` with an id, or with a verb and an id. One word after it, or a word and an id, was meant as a verb. Anything else is prose. */
 function readIncident(rest: string, typed: boolean): Reading {
   const shownId = INCIDENT_ID.exec(rest)?.[1];
   if (shownId === rest) return toolCall("incident_get", { id: rest.toLowerCase() });
-  const [, written = "", after = ""] = /^(open|update|resolve)(?:\s+([^]*))?$/i.exec(rest) ?? [];
-  const verb = written.toLowerCase();
-  if (verb === "open") return readOpening(after);
+  const [, written = "", after = ""] = /^([a-z-]+)(?:\s+([^]*))?$/i.exec(rest) ?? [];
   const id = INCIDENT_ID.exec(after)?.[1];
+  const verb = written.toLowerCase().replace("post-mortem", "postmortem");
   const form = `incident ${verb}`;
-  if (verb === "" || id === undefined) {
-    return proseOr(typed || shownId !== undefined, "incident", verb === "" ? undefined : form);
+  if (shownId !== undefined) return proseOr(true, "incident");
+  if (verb === "open") return readOpening(after);
+  if (verb === "stats") return readWrongStats(after, typed);
+  if (!["update", "resolve", "postmortem"].includes(verb)) {
+    const isVerb = verb !== "" && (after === "" || id !== undefined);
+    return isVerb ? invalid(unknownVerb(verb)) : proseOr(typed, "incident");
   }
+  if (id === undefined) return proseOr(typed || after === "", "incident", form);
   const said = after.slice(id.length).trim();
   if (verb === "update" && said === "") return proseOr(true, "incident", form);
   return callOf(`incident_${verb}`, { id: id.toLowerCase() }, said, "incident", form);
+}
+
+/** `incident stats` and what is no period: a mistake if it is as short as one. */
+function readWrongStats(period: string, typed: boolean): Reading {
+  const isShort = period.split(/\s+/).length <= 3;
+  return typed || isShort ? invalid(notAPeriod(period)) : MESSAGE;
 }
 
 /** `notes` lists them; with words it finds those about them, which needs a slash or `about`: "notes are late" is prose. */

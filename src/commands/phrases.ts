@@ -46,6 +46,8 @@ export const USAGE = {
     "incident open <title> [severity=sev2]",
     "incident update <id> note='…'",
     "incident resolve <id> [cause='…']",
+    "incident postmortem <id>",
+    "incident stats [last week]",
   ],
   mcp: ["mcp accept <server> <tool>"],
   model: ["model", `model ${MODEL_EXAMPLE}`],
@@ -62,6 +64,11 @@ export function usage(word: CommandWord, form = ""): string {
 export function unknownCommand(word: string, meant: string | undefined): string {
   const hint = meant === undefined ? "`help` shows what you can type." : `Did you mean /${meant}?`;
   return `Unknown command /${word}. ${hint}`;
+}
+
+/** After `incident`. */
+export function unknownVerb(verb: string): string {
+  return `I don't know \`incident ${verb}\`. ${usage("incident")}`;
 }
 
 export function meantCommand(word: string, rest: string): string {

@@ -14,7 +14,7 @@ export interface Period {
 }
 
 export const PERIOD_FORMS =
-  "today, yesterday, this week, last week, this month, last month, last 7 days, last 24 hours, november, november 2025, 2026-11, 2026-11-01, or 2026-11-01..2026-11-15 (both days included)";
+  "today, yesterday, this week, last week, this month, last month, last 7 days (or 7 days, 7d), last 24 hours, november, november 2025, 2026-11, 2026-11-01, or 2026-11-01..2026-11-15 (both days included)";
 
 /** Ten years of hours. */
 const MAX_HOURS = 87_600;
@@ -34,12 +34,13 @@ type DaysOf = (today: DateTime, luxon: typeof DateTime) => Days;
 
 /** Reads a text, or returns undefined if it has none of the forms. Hours are counted exactly, not as days. */
 function readForm(text: string): DaysOf | { days: number } | { hours: number } | undefined {
-  const rolling = /^last (\d{1,5}) (hour|day)s?$/.exec(text);
+  const rolling = /^(?:(?:last|past) )?(\d{1,5}) ?(h|hours?|d|days?|w|weeks?)$/.exec(text);
   if (rolling !== null) {
-    const count = Number(rolling[1]);
-    const hours = rolling[2] === "day" ? count * 24 : count;
+    const unit = rolling[2]?.slice(0, 1);
+    const count = Number(rolling[1]) * (unit === "w" ? 7 : 1);
+    const hours = unit === "h" ? count : count * 24;
     if (count === 0 || hours > MAX_HOURS) return undefined;
-    return rolling[2] === "day" ? { days: count } : { hours };
+    return unit === "h" ? { hours } : { days: count };
   }
   const [, relation, unit] = /^(this|last) (week|month)$/.exec(text) ?? [];
   const ago = relation === "this" ? 0 : 1;

@@ -185,7 +185,7 @@ test("days follow each other without a gap or an overlap, and now is in today an
 
 test("no text makes it fail in another way, and only its forms are read", async () => {
   const part = fc.constantFrom(
-    ..."this last week month 7 24 days hours today november 2026 2026-11-01 .. 2026-02-30 99".split(
+    ..."this last past week month 7 24 days hours d 7d 2w today november 2026 2026-11-01 .. 2026-02-30 99".split(
       " ",
     ),
   );
@@ -204,4 +204,27 @@ test("no text makes it fail in another way, and only its forms are read", async 
       }
     }),
   );
+});
+
+test("a length is a period without `last`, and weeks are seven days", async () => {
+  const here = { zone: "Europe/Madrid", now: NOW };
+  const bounds = async (text: string) => {
+    const { from, to } = await readPeriod(text, here);
+    return { from, to };
+  };
+  const days = await bounds("last 14 days");
+  for (const same of [
+    "14 days",
+    "past 14 days",
+    "14d",
+    "last 14d",
+    "2 weeks",
+    "last 2 weeks",
+    "2w",
+  ])
+    expect(await bounds(same)).toEqual(days);
+  const hours = await bounds("last 36 hours");
+  for (const same of ["36 hours", "36h", "past 36h"]) expect(await bounds(same)).toEqual(hours);
+  for (const none of ["0d", "14", "14 months", "days", "-1d", "1.5 days"])
+    expect(isPeriod(none)).toBe(false);
 });
