@@ -8,8 +8,9 @@ import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
 import { checkProblems } from "./check-tools.ts";
-import { openSkills, type SkillLibrary, type Skills } from "../skills/load.ts";
-import type { Skill, SkillProblem } from "../skills/skill.ts";
+import { openSkills, type SkillLibrary } from "../skills/load.ts";
+import { readPrepared } from "../skills/prepared.ts";
+import type { Skill, SkillProblem, Skills } from "../skills/skill.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
 import type { LiveTools, ToolParts } from "../tools/integration.ts";
@@ -67,7 +68,8 @@ export async function loadToolset(
       yield* folders;
     },
   };
-  const library = openSkills(places, encode);
+  const prepared = readPrepared();
+  const library = openSkills(places, encode, prepared && { folder: shipped("skills"), prepared });
   await library.refresh();
   const { skills, problems } = library;
   const variable = (name: string) => config.variables[name] ?? "";
@@ -84,7 +86,9 @@ export async function loadToolset(
   checkPages(config, fixed);
   warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
   const unavailable = await unavailableIntegrations(values, parts);
-  for (const { at, text, isMistake } of checkProblems(skills, tools, unavailable))
+  // The others were checked before they were shipped; `skills check` looks at all of them.
+  const changed = skills.filter(({ isAsShipped }) => isAsShipped !== true);
+  for (const { at, text, isMistake } of checkProblems(changed, tools, unavailable))
     if (isMistake) warn(`skill ${at}: ${text}`);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));

@@ -12,13 +12,9 @@ import {
   readInside,
   sorted,
 } from "./files.ts";
+import { type PreparedFolder, preparedIn } from "./prepared.ts";
 import { readSkillText } from "./skill-text.ts";
-import type { Skill, SkillProblem } from "./skill.ts";
-
-export interface Skills {
-  readonly skills: readonly Skill[];
-  readonly problems: readonly SkillProblem[];
-}
+import type { Skill, SkillProblem, Skills } from "./skill.ts";
 
 /** The skills of some folders, which people change while the program runs. */
 export interface SkillLibrary extends Skills {
@@ -57,19 +53,22 @@ export async function loadSkills(
  * Finds and loads the skills in `folders` whenever it is asked, four folders deep, without following links to folders. If two have
  * one name, the later wins and the other becomes a problem. What was not touched is not read again, and one that breaks stays what
  * it was. The list of folders may become another. `encode` removes known secrets from names and descriptions, which are in every request; bodies and files pass it later, as
- * results do. Never throws: a skill that does not load is a problem.
+ * results do. What is as it was `prepared` is not read again. Never throws: a skill that does not load is a problem.
  */
 export function openSkills(
   folders: Iterable<string>,
   encode: (text: string) => string,
+  prepared?: PreparedFolder,
 ): SkillLibrary {
   const skills: Skill[] = [];
   let problems: readonly SkillProblem[] = [];
   let known = new Map<string, Known>();
 
-  async function look(place: Found): Promise<Known> {
+  async function look(place: Found, root: string): Promise<Known> {
     const [stamp, last] = [await stampOf(place), known.get(place.folder)];
     if (last?.stamp === stamp) return last;
+    const ready = root === prepared?.folder && asPrepared(place, prepared, encode);
+    if (ready) return { stamp, problems: [], skill: ready };
     const found: SkillProblem[] = [];
     const read = await loadSkill(place, encode, found);
     const skill = keptOf(read, last?.skill, place);
@@ -91,7 +90,7 @@ export function openSkills(
       const byName = new Map<string, Skill>();
       for (const folder of folders) {
         for (const place of await findSkills(folder, found)) {
-          const looked = await look(place);
+          const looked = await look(place, folder);
           next.set(place.folder, looked);
           found.push(...looked.problems);
           const { skill } = looked;
@@ -218,13 +217,35 @@ async function loadSkill(
         allowed: { calls: allowedCalls(allowed.text), at: `${at}:${allowed.line}` },
       }),
       folder,
-      files: () => listFiles(folder),
-      read: (id) => readListed(folder, id),
+      ...readersOf(folder),
     };
   } catch (error) {
     problems.push({ at, text: messageOf(error), loaded: false });
     return undefined;
   }
+}
+
+/** Undefined: it has to be read. */
+function asPrepared(
+  { folder, file }: Found,
+  { prepared }: PreparedFolder,
+  encode: (text: string) => string,
+): Skill | undefined {
+  const made = preparedIn(prepared, folder, file);
+  if (made === undefined || encode(made.name) !== made.name) return undefined;
+  let description: string | undefined;
+  return {
+    ...made,
+    // Looking for secrets in all of them takes a good part of a start, and many a process never needs them.
+    get description() {
+      return (description ??= encode(made.description));
+    },
+    ...readersOf(folder),
+  };
+}
+
+function readersOf(folder: string): Pick<Skill, "files" | "read"> {
+  return { files: () => listFiles(folder), read: (id) => readListed(folder, id) };
 }
 
 async function readListed(folder: string, id: string): Promise<string> {

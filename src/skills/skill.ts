@@ -23,6 +23,8 @@ export interface Skill {
   hintAt?(path: readonly PropertyKey[]): string;
   /** The only calls that a run which follows it may make, and where its file says so; undefined: any. */
   readonly allowed?: { readonly calls: readonly AllowedCall[]; readonly at: string } | undefined;
+  /** Every file that the program reads is as it came with it. */
+  readonly isAsShipped?: true;
   /** Absolute, links resolved. */
   readonly folder: string;
   /** The readable files beside `SKILL.md`, `checks.yaml` and `hints.yaml` now, ordered by id. Empty if the folder is gone. */
@@ -47,4 +49,9 @@ export interface SkillProblem {
   readonly text: string;
   /** False if the skill, or its checks, were left out because of it. */
   readonly loaded: boolean;
+}
+
+export interface Skills {
+  readonly skills: readonly Skill[];
+  readonly problems: readonly SkillProblem[];
 }

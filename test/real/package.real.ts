@@ -66,6 +66,8 @@ test("what ships beside the sources is found, and threads run what was built", a
     readFileSync(join(installed, "dist", name), "utf8"),
   );
   expect(built.filter((code) => /\.ts",\s*import\.meta\.url/.test(code))).toEqual([]);
+  const prepared: object = JSON.parse(readFileSync(join(installed, "dist/skills.json"), "utf8"));
+  expect(Object.keys(prepared)).toHaveLength(readdirSync(join(installed, "skills")).length);
 });
 
 test("a checkout runs what was built until a source is newer", async () => {
