@@ -98,7 +98,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "incidents/updates-handler.ts": ["core", "journal", "worker", "incidents"],
   "handoff/digest-handler.ts": ["core", "journal", "worker", "handoff"],
   "alerts/handler.ts": ["core", "journal", "worker", "alerts"],
-  "alerts/keeper.ts": ["core", "journal"],
+  "alerts/keeper.ts": ["core", "journal", "alerts"],
   "alerts/webhooks.ts": ["core", "journal", "alerts", "alerts/handler.ts", "alerts/keeper.ts"],
   "alerts/bot-posts.ts": [
     "core",

@@ -37,6 +37,9 @@ export interface AlertSource {
   read(body: unknown): Notification;
 }
 
+/** Alerts in one entry of a journal. */
+export const MAX_IN_ENTRY = 250;
+
 /** Of each label's value and each text, in characters. */
 const MAX_LABEL = 300;
 const MAX_TEXT = 2_000;

@@ -6,7 +6,7 @@ import { postDurably } from "../journal/durable.ts";
 import { putOff, runInBackground } from "../worker/background.ts";
 import { isWait, type JournalContext, type KeyHandler } from "../worker/key-handler.ts";
 import { append, appendDecision, barrier, retryUntilStored } from "../worker/store.ts";
-import { chunked } from "./alert.ts";
+import { chunked, MAX_IN_ENTRY } from "./alert.ts";
 import type { Group, Held } from "./groups.ts";
 import { investigationOf } from "./investigation.ts";
 import { alertFields, openingOf, stateOf } from "./shown.ts";
@@ -51,8 +51,6 @@ type AlertsContext = JournalContext<AlertsState>;
 /** How long a channel is left alone in which no thread can be begun, ms. */
 const REFUSED_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Alerts in one entry. */
-const MAX_ALERTS = 250;
 
 /**
  * Gives each group of alerts its one thread, once for all replicas, and tells that thread how the group stands whenever it has changed.
@@ -161,7 +159,7 @@ async function resume(ctx: AlertsContext, all: readonly Held[]): Promise<() => P
       JSON.stringify([source, rule, triage, mention, own, investigate]),
     ),
   );
-  for (const held of alike.flatMap((some = []) => chunked(some, MAX_ALERTS))) {
+  for (const held of alike.flatMap((some = []) => chunked(some, MAX_IN_ENTRY))) {
     const [first] = held;
     if (first === undefined) continue;
     const { source, rule, triage, mention, own, investigate } = first;

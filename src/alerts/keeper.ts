@@ -4,6 +4,7 @@ import { isBotError } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { postDurably } from "../journal/durable.ts";
 import type { Journal } from "../journal/journal.ts";
+import { MAX_IN_ENTRY } from "./alert.ts";
 
 /** What a request says of alerts that get their threads alike. */
 export interface Piece {
@@ -26,9 +27,6 @@ interface Waiting {
 
 /** `before`: the very same was kept earlier. */
 type Kept = "now" | "before";
-
-/** Alerts in one entry. */
-const MAX_ALERTS = 250;
 
 /**
  * Keeps pieces in their journals, those that wait for the same journal together: in a storm an entry for each would hold up the next.
@@ -94,7 +92,7 @@ function together(queue: Waiting[]): Waiting[] {
     const isOne =
       terms === first.terms &&
       piece.once === first.piece.once &&
-      (index === 0 || count + piece.alerts.length <= MAX_ALERTS);
+      (index === 0 || count + piece.alerts.length <= MAX_IN_ENTRY);
     if (isOne) count += piece.alerts.length;
     return isOne;
   });

@@ -8,7 +8,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import type { Journal } from "../journal/journal.ts";
-import { type Alert, chunked, type Notification } from "./alert.ts";
+import { type Alert, chunked, MAX_IN_ENTRY, type Notification } from "./alert.ts";
 import { ALERTS, alertsKey } from "./handler.ts";
 import { createKeeper, type Piece } from "./keeper.ts";
 import type { Maintenance } from "./maintenance.ts";
@@ -55,8 +55,6 @@ const MAX_SIGNED_AGE_MS = 3 * 3_600_000;
 const MAX_AT_ONCE = 64;
 /** Of a request by the token; of others the server's own, as anybody may send them. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** In one entry. */
-const MAX_ALERTS = 250;
 const WAIT: HttpReply = { status: 503, headers: { "retry-after": "5" }, text: "Try again soon.\n" };
 
 const UNKNOWN: HttpReply = {
@@ -212,7 +210,7 @@ async function keep(
   const name = id ?? `${hashOf(body)}${again}`;
   const said = found.flatMap(({ route, alerts: its }) =>
     byWindow(its, (alert) => maintenance?.(source, alert, now())).flatMap(({ quiet, some }) =>
-      chunked(some, MAX_ALERTS).map((chunk) => ({ route, quiet, chunk })),
+      chunked(some, MAX_IN_ENTRY).map((chunk) => ({ route, quiet, chunk })),
     ),
   );
   const all = await Promise.all(

@@ -1,6 +1,7 @@
 import type { Draft } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
+import { nextWaitMs } from "../core/retry-wait.ts";
 import { runInBackground } from "../worker/background.ts";
 import type { JournalContext, KeyHandler, Wait } from "../worker/key-handler.ts";
 import { append, barrier, catchUp, retryUntilStored } from "../worker/store.ts";
@@ -158,9 +159,7 @@ async function troubled(
     ctx.log.warn({ err: failed, key: ctx.key }, "operators could not be told"),
   );
   return async () => {
-    const asked = isBotError(error) ? error.retryAfterMs : undefined;
     const since = ctx.now() - (ctx.state.times.get(at)?.rungAt ?? ctx.now());
-    const waitMs = asked ?? Math.min(RETRY_MS.max, Math.max(RETRY_MS.min, since / 4));
-    ctx.deferred.set(key, ctx.now() + waitMs);
+    ctx.deferred.set(key, ctx.now() + nextWaitMs(error, since, RETRY_MS));
   };
 }

@@ -1,4 +1,4 @@
-import { isBotError } from "../core/errors.ts";
+import { askedWaitMs } from "../core/retry-wait.ts";
 import type { JournalContext, Work } from "./key-handler.ts";
 
 /** When to repeat what the platform refused without a time. */
@@ -45,7 +45,7 @@ export function abortWork(ctx: JournalContext, which: (work: Work) => boolean): 
 
 /** Defers work for as long as the platform asks, else 5 s; at most until `latest` on the store's clock. */
 export function putOff(ctx: JournalContext, key: string, error: unknown, latest = Infinity): void {
-  const retryMs = (isBotError(error) ? error.retryAfterMs : undefined) ?? RETRY_MS;
+  const retryMs = askedWaitMs(error) ?? RETRY_MS;
   ctx.deferred.set(key, Math.min(ctx.now() + retryMs, latest));
 }
 

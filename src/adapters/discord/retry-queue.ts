@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
+import { askedWaitMs } from "../../core/retry-wait.ts";
 
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
@@ -29,8 +30,7 @@ export function createRetryQueue({ max, onFailed }: RetryQueueOptions) {
           onFailed(error);
           return;
         }
-        const askedMs = isBotError(error) ? (error.retryAfterMs ?? 0) : 0;
-        await pause(Math.max(waits.next(), askedMs));
+        await pause(Math.max(waits.next(), askedWaitMs(error) ?? 0));
       }
     }
     givenUp += 1;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { isBotError } from "../../core/errors.ts";
+import { askedWaitMs } from "../../core/retry-wait.ts";
 import type { MessageRef } from "../view.ts";
 import type { Progress } from "../shown.ts";
 import { createRunProgress, type RunProgress } from "../render/progress.ts";
@@ -80,7 +81,7 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
       if (!(await show(live.place, ref, live.progress))) over.set(ref, true);
     } catch (error) {
       if (isBotError(error, "PLATFORM_REFUSED")) over.set(ref, true);
-      count(live.place, Math.max(INTERVAL_MS, pauseMsOf(error)));
+      count(live.place, Math.max(INTERVAL_MS, askedWaitMs(error, "PLATFORM_RATE_LIMITED") ?? 0));
       log.debug({ err: error }, "progress could not be shown");
     }
   }
@@ -130,7 +131,3 @@ export function createProgressBoard<Place>(parts: ProgressBoardParts<Place>) {
 }
 
 export type ProgressBoard<Place> = ReturnType<typeof createProgressBoard<Place>>;
-
-function pauseMsOf(error: unknown): number {
-  return isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
-}

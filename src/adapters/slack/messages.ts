@@ -5,6 +5,7 @@ import { BotError, isBotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isRecord } from "../../core/json.ts";
 import { memoize } from "../../core/memoize.ts";
+import { askedWaitMs } from "../../core/retry-wait.ts";
 import type { Inbox } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
 import type { ReadFiles } from "../shared/inbound-files.ts";
@@ -157,7 +158,7 @@ function createRootReader(api: Api, isRoot: (said: ReceivedMessage) => boolean) 
     } catch (error) {
       // The message is gone, or the bot may not see it.
       if (isBotError(error, "PLATFORM_REFUSED")) return undefined;
-      const waitMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+      const waitMs = askedWaitMs(error, "PLATFORM_RATE_LIMITED") ?? 0;
       pausedUntil = performance.now() + waitMs;
       throw error;
     }

@@ -3,6 +3,7 @@ import { SocketModeReceiver } from "@slack/bolt";
 import type { Logger } from "pino";
 import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
+import { askedWaitMs } from "../../core/retry-wait.ts";
 import { answerWithin, clientOptions } from "./api.ts";
 import { platformError } from "./errors.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
@@ -85,7 +86,7 @@ export function createSocketSource({
         return;
       } catch (error) {
         if (stopping.signal.aborted) return;
-        const askedMs = isBotError(error, "PLATFORM_RATE_LIMITED") ? (error.retryAfterMs ?? 0) : 0;
+        const askedMs = askedWaitMs(error, "PLATFORM_RATE_LIMITED") ?? 0;
         delayMs = Math.max(askedMs, waits.next());
         const level = isBotError(error, "PLATFORM_REFUSED") ? "error" : "warn";
         log[level]({ err: error }, "no connection to Slack; it is tried again");

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import { oneLine, shortened } from "../../core/text.ts";
+import { nextWaitMs } from "../../core/retry-wait.ts";
 import type { Action } from "../../thread/action.ts";
 import type { StepOf } from "../../thread/decide.ts";
 import type { PageFacts } from "../../thread/drafts-pages.ts";
@@ -44,7 +45,7 @@ export const page: Learn<"page"> = async (ctx, step, signal) => {
     const since = ctx.now() - (proposal.escalation?.at ?? ctx.now());
     return async () => {
       if (signal.aborted) return;
-      if (kind === "later") ctx.deferred.set(key, ctx.now() + waitFor(error, since));
+      if (kind === "later") ctx.deferred.set(key, ctx.now() + nextWaitMs(error, since, RETRY_MS));
       if (kind === "refused" || since >= NOTABLE_MS)
         await conclude(ctx, { ...step, facts: { kind, to, why } });
     };
@@ -108,10 +109,4 @@ function isForGood(error: unknown): boolean {
     "CONFIG_INVALID",
   );
   return isAnswer && error.retryAfterMs === undefined;
-}
-
-/** Longer each time, unless the pager says when. */
-function waitFor(error: unknown, sinceMs: number): number {
-  const asked = isBotError(error) ? error.retryAfterMs : undefined;
-  return asked ?? Math.min(RETRY_MS.max, Math.max(RETRY_MS.min, sinceMs / 4));
 }

@@ -2,6 +2,7 @@ import type { People } from "../../../core/people.ts";
 import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
 import { waitFor } from "../../../core/time-limit.ts";
+import { askedWaitMs } from "../../../core/retry-wait.ts";
 import type { ThreadContext } from "../parts.ts";
 import { channelsOf, peopleAround } from "../places.ts";
 
@@ -45,7 +46,7 @@ async function lookUp<T>(
 }
 
 function failureOf(error: unknown): BotError {
-  const retryAfterMs = isBotError(error) ? error.retryAfterMs : undefined;
+  const retryAfterMs = askedWaitMs(error);
   const text = `The platform could not say who someone is: ${messageOf(error)}`;
   return new BotError("PEOPLE_UNAVAILABLE", text, { cause: error, retryAfterMs });
 }
