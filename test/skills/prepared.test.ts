@@ -32,10 +32,14 @@ describe("skills that the build read", () => {
     const read = await loadSkills([SHIPPED], plain);
     expect(library.problems).toEqual([]);
     expect(library.skills.every(({ isAsShipped }) => isAsShipped === true)).toBe(true);
-    const bare = library.skills.map(({ isAsShipped: _, ...skill }) => skill);
-    const functions = { checkAt: undefined, files: undefined, read: undefined };
-    expect(bare.map((each) => ({ ...each, ...functions }))).toEqual(
-      read.skills.map((each) => ({ ...each, ...functions })),
+    const plainly = {
+      isAsShipped: undefined,
+      checkAt: undefined,
+      files: undefined,
+      read: undefined,
+    };
+    expect(library.skills.map((each) => ({ ...each, ...plainly }))).toEqual(
+      read.skills.map((each) => ({ ...each, ...plainly })),
     );
     // Without tools each check is a problem, told with its place.
     const problems = checkProblems(library.skills, [], []);
