@@ -66,7 +66,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   secret: { code: "y", version: 1 },
   mirror: { code: "i", version: 1 },
   moved: { code: "v", version: 1 },
-  incident: { code: "I", version: 4 },
+  incident: { code: "I", version: 5 },
   incident_state: { code: "S", version: 2 },
   alert: { code: "j", version: 3 },
   alert_state: { code: "J", version: 3 },

@@ -223,6 +223,8 @@ const incidentChange = z.strictObject({
       verifiedAt: count.optional(),
     })
     .optional(),
+  /** After how many minutes without a word its thread is reminded, whatever is set for its severity; 0: never. */
+  updateEvery: count.optional(),
 });
 
 /** What the outside world says, each with a version in `entry-codec.ts`. */

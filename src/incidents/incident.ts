@@ -87,6 +87,8 @@ export interface Incident {
   spells: readonly Spell[];
   /** Whom it hurts, and how. */
   impact: string | undefined;
+  /** After how many minutes without a word its thread is reminded; 0: never; undefined: as is set for its severity. */
+  updateEvery: number | undefined;
   cause: string | undefined;
   /** How sure that is. */
   certainty: Certainty | undefined;

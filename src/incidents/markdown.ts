@@ -4,6 +4,7 @@ import type { Incident, TimeName } from "./incident.ts";
 import { actedLine, alertLine, followUpLine, KNOWN } from "./lines.ts";
 import { timelineOf } from "./timeline.ts";
 import { UNVERIFIED, unverifiedIn } from "./unverified.ts";
+import { everyWords } from "./words.ts";
 
 /** A record as Markdown, made of the record alone: words of people are quoted as they are and are no markup. */
 
@@ -81,13 +82,14 @@ function item(label: string, text: string | undefined): string[] {
 }
 
 function summaryOf(incident: Incident): string[] {
-  const { id, status, severity, services, impact, audience, link } = incident;
+  const { id, status, severity, services, impact, updateEvery, audience, link } = incident;
   return [
     ...item("Incident", id),
     ...item("State", status.replace("_", " ")),
     ...item("Severity", severity),
     ...item("Services", services.join(", ")),
     ...item("Impact", impact),
+    ...item("Updates", updateEvery === undefined ? undefined : everyWords(updateEvery)),
     ...item("Readers", audience === undefined ? undefined : "only its private place"),
     ...item("Thread", link),
   ];

@@ -23,7 +23,7 @@ export const UPDATES = "updates";
 
 interface UpdatesParts {
   journal: Pick<Journal, "post" | "read">;
-  /** By severity; nothing is reminded of where it is empty. */
+  /** By severity, where the incident has no interval of its own. */
   minutes: UpdateMinutes;
   /** As its journal has it now. */
   incident(id: string): Promise<Incident | undefined>;
@@ -43,7 +43,7 @@ export async function watchIncident(
   incident: Incident,
 ): Promise<void> {
   const isAny = Object.values(minutes).some((each) => each !== undefined);
-  if (!isAny) return;
+  if (!isAny && incident.updateEvery === undefined) return;
   const key: JournalKey = `${PREFIX}${incident.id}`;
   await journal.post(key, { id: watchId(watchedOf(incident, minutes)), kind: "timer" });
   wake(key);

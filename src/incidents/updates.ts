@@ -20,6 +20,11 @@ function lastStatus({ history }: Incident): Said | undefined {
   return history.findLast(isStatus);
 }
 
+/** Whoever sets the interval begins it. */
+function lastBegin({ history }: Incident): Said | undefined {
+  return history.findLast((said) => isStatus(said) || said.change.updateEvery !== undefined);
+}
+
 /** Until when somebody should have said how it stands, and how often: 0 for what is over, or is not reminded of. */
 interface Watched {
   saidAt: number;
@@ -27,9 +32,9 @@ interface Watched {
 }
 
 export function watchedOf(incident: Incident, minutes: UpdateMinutes): Watched {
-  const { severity, resolvedAt, startedAt } = incident;
-  const every = severity === undefined ? undefined : minutes[severity];
-  const saidAt = lastStatus(incident)?.at ?? startedAt;
+  const { severity, resolvedAt, startedAt, updateEvery } = incident;
+  const every = updateEvery ?? (severity === undefined ? undefined : minutes[severity]);
+  const saidAt = lastBegin(incident)?.at ?? startedAt;
   return { saidAt, minutes: resolvedAt === undefined ? (every ?? 0) : 0 };
 }
 

@@ -1,4 +1,5 @@
 import type { IncidentStatus } from "../core/incident-status.ts";
+import { showDuration } from "../core/instant.ts";
 import type { Acted, AlertFact, Incident, Pin, Said } from "./incident.ts";
 import { pinnedIn } from "./pins.ts";
 
@@ -6,7 +7,7 @@ import { pinnedIn } from "./pins.ts";
 export function wordsOf({ change }: Pick<Said, "change">, show: (at: number) => string): string[] {
   const { status, title, severity, services, impact, cause, actions = [], note } = change;
   const { alert, acted, certainty, evidence = [], roles = [], followUps = [] } = change;
-  const { pin } = change;
+  const { pin, updateEvery } = change;
   const time = (word: string, at: number | undefined) =>
     at === undefined ? [] : [`${word} ${show(at)}`];
   return [
@@ -22,6 +23,7 @@ export function wordsOf({ change }: Pick<Said, "change">, show: (at: number) => 
     ...time("mitigated", change.mitigatedAt),
     ...time("over", change.resolvedAt),
     ...(impact === undefined ? [] : [`impact: ${impact}`]),
+    ...(updateEvery === undefined ? [] : [everyWords(updateEvery)]),
     ...(cause === undefined ? [] : [`cause: ${cause}`]),
     ...(certainty === undefined ? [] : [`the cause is ${certainty}`]),
     ...(evidence.length === 0 ? [] : [`evidence: ${evidence.join(", ")}`]),
@@ -32,6 +34,13 @@ export function wordsOf({ change }: Pick<Said, "change">, show: (at: number) => 
     ...(pin === undefined ? [] : [`pinned ${quoteOf(pin)}`]),
     ...(pin?.link === undefined ? [] : [pin.link]),
   ];
+}
+
+/** `an update is due every 30 min` */
+export function everyWords(minutes: number): string {
+  return minutes === 0
+    ? "nobody is reminded of updates"
+    : `an update is due every ${showDuration(minutes * 60_000)}`;
 }
 
 const STATUS: Readonly<Record<IncidentStatus, string>> = {

@@ -149,6 +149,7 @@ test("the numbers of a period are those that counting by hand gives", async () =
       link: undefined,
       thread: "test:thread",
       impact: undefined,
+      updateEvery: undefined,
       pins: [],
       title: "T",
       status: lasted === undefined ? "open" : "resolved",

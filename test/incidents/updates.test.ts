@@ -4,6 +4,7 @@ import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Change } from "../../src/incidents/incident.ts";
 import { createIncidentNews } from "../../src/app/incident-news.ts";
 import { createLedger } from "../../src/incidents/ledger.ts";
+import type { UpdateMinutes } from "../../src/incidents/updates.ts";
 import { createWorker } from "../../src/worker/worker.ts";
 import { openCatalog } from "../../src/incidents/catalog.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
@@ -11,14 +12,17 @@ import { openMemoryJournal } from "../fakes/memory-journal.ts";
 const THREAD: JournalKey = "slack:T1:C1:1.0";
 
 /** An incident at 12:00, a clock of the test's, and a channel that is told of incidents. */
-async function stage(change: Change = { severity: "sev1" }) {
+async function stage(
+  change: Change = { severity: "sev1" },
+  updateMinutes: UpdateMinutes = { sev1: 30, sev2: 60 },
+) {
   const clock = { now: Date.parse("2026-11-24T12:00Z") };
   const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const woken = new Set<JournalKey>();
   const newsOf = () =>
     createIncidentNews({
-      config: { incidentChannels: ["slack:T1:C9"], updateMinutes: { sev1: 30, sev2: 60 } },
+      config: { incidentChannels: ["slack:T1:C9"], updateMinutes },
       journal,
       catalog: openCatalog(),
       wake: (key) => void woken.add(key),
@@ -166,4 +170,46 @@ test("clocks that are put back remind of nothing again", async () => {
   expect(await reminders()).toHaveLength(1);
   await at("13:00");
   expect(await reminders()).toHaveLength(2);
+});
+
+test("an incident's own interval counts in place of its severity's, from when it is set, and never is never", async () => {
+  const { at, reminders, say, dueAt, lines } = await stage();
+  await at("12:00");
+  await at("12:20");
+  await say({ updateEvery: 15 });
+  await at("12:30");
+  expect(await reminders()).toEqual([]);
+  expect(await dueAt()).toBe(Date.parse("2026-11-24T12:35Z"));
+  await at("12:35");
+  expect(await reminders()).toHaveLength(1);
+  // Nobody said how it stands: that it is to be said more often is no word of it.
+  expect((await reminders())[0]).toContain("no update for 35 min");
+  expect((await lines())[0]).toContain("next update due by 2026-11-24 12:50 UTC");
+  // Longer, and back to what it was, in one minute.
+  await say({ updateEvery: 60 });
+  await say({ updateEvery: 15 });
+  await at("12:50");
+  expect(await reminders()).toHaveLength(2);
+  await say({ updateEvery: 0 });
+  await at("15:00");
+  expect(await reminders()).toHaveLength(2);
+  expect(await dueAt()).toBeUndefined();
+  await say({ updateEvery: 120 });
+  await at("17:00");
+  expect(await reminders()).toHaveLength(3);
+});
+
+test("an interval of its own reminds where none is set, and another process keeps it", async () => {
+  const { at, reminders, key, workerOf, journal } = await stage({ updateEvery: 10 }, {});
+  expect((await journal.read(key)).map(({ kind }) => kind)).toEqual(["timer"]);
+  await at("12:05");
+  await at("12:10");
+  expect(await reminders()).toHaveLength(1);
+  // All that it knows stands in the journal.
+  await Promise.all([workerOf().work(key), workerOf().work(key)]);
+  expect(await reminders()).toHaveLength(1);
+  await at("12:20");
+  expect(await reminders()).toHaveLength(2);
+  const none = await stage({}, {});
+  expect(await none.journal.read(none.key)).toEqual([]);
 });

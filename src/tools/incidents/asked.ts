@@ -6,6 +6,7 @@ import type { Change, Incident, Ledger, Saying } from "../../incidents/incident.
 import { type Here, readMoment } from "../../core/instant.ts";
 import type { ToolContext, Verdict } from "../tool.ts";
 import { type Pinning, quoteLines } from "./pinning.ts";
+import { readEvery } from "./update-every.ts";
 
 /** What the tools of the ledger share: their fields, and who asks. */
 
@@ -32,6 +33,11 @@ export const changeFields = {
   startedAt: moment().optional().describe(`When it began, ${TIME}`),
   detectedAt: moment().optional().describe(`When it was noticed, ${TIME}`),
   impact: filled(400).optional().describe("Whom it hurts, and how"),
+  updateEvery: filled(30)
+    .optional()
+    .describe(
+      "How often this incident's thread is reminded of updates, in place of what is set for its severity: 15 (minutes), 2h, never",
+    ),
   cause: filled(2_000).optional().describe("The cause, once it is known"),
   actions: filled(4_000)
     .optional()
@@ -115,6 +121,7 @@ export async function changeOf(
     acknowledgedAt,
     mitigatedAt,
     resolvedAt,
+    updateEvery,
     evidence,
     roles,
     followUp,
@@ -142,6 +149,7 @@ export async function changeOf(
     ...(resolvedAt !== undefined && { resolvedAt: await readMoment(resolvedAt, here) }),
     ...(evidence !== undefined && { evidence: listOf(evidence, /[,\n]/) }),
     ...(roles !== undefined && { roles: listOf(roles, /[,\n]/).flatMap(roleOf) }),
+    ...(updateEvery !== undefined && { updateEvery: readEvery(updateEvery) }),
     ...(followUps.length > 0 && { followUps }),
     ...(actions !== undefined && { actions: listOf(actions, /\n/) }),
   };

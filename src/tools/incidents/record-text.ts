@@ -1,5 +1,6 @@
 import type { Incident, TimeName } from "../../incidents/incident.ts";
 import { actedLine, alertLine, followUpLine, KNOWN } from "../../incidents/lines.ts";
+import { everyWords } from "../../incidents/words.ts";
 import { timelineOf } from "../../incidents/timeline.ts";
 import { createClock, showDuration, showMoment } from "../../core/instant.ts";
 import { labelled } from "./table.ts";
@@ -40,6 +41,10 @@ export function recordText(incident: Incident, zone: string): string {
     ...labelled("Mitigated", after("mitigatedAt")),
     ...labelled("Resolved", after("resolvedAt")),
     ...labelled("Impact", incident.impact),
+    ...labelled(
+      "Updates",
+      incident.updateEvery === undefined ? undefined : everyWords(incident.updateEvery),
+    ),
     ...labelled("Cause", cause && `${cause}${certainty === undefined ? "" : ` (${certainty})`}`),
     ...labelled("Evidence", incident.evidence.join("\n")),
     ...labelled("Actions", incident.actions.map((action) => `- ${action}`).join("\n")),

@@ -97,6 +97,29 @@ describe("an incident is recorded by what people type", () => {
     );
   });
 
+  test("how often updates are due is said, shown and corrected", async () => {
+    const { say } = await createStage();
+    const opened = await say("incident open Checkout fails severity=sev1 updateEvery=15");
+    const id = idIn(opened);
+    expect(opened).toContain("Updates    an update is due every 15 min\n");
+    const forms = [
+      ["2h", "an update is due every 2 h"],
+      ["'every 45 minutes'", "an update is due every 45 min"],
+      ["never", "nobody is reminded of updates"],
+      ["90", "an update is due every 90 min"],
+    ];
+    for (const [form, shown] of forms) {
+      const updated = await say(`incident update ${id} updateEvery=${form}`);
+      expect(updated).toContain(`Updates    ${shown}\n`);
+    }
+    expect(await say(`incident ${id}`)).toContain("Ana          nobody is reminded of updates");
+    for (const wrong of ["soon", "-5", "8d", "1.5h"])
+      expect(await say(`incident update ${id} updateEvery=${wrong}`)).toContain(
+        `error: updateEvery can't be "${wrong}". Write minutes as 15, or 30 min, 2h`,
+      );
+    expect(await say(`incident postmortem ${id}`)).not.toContain("NaN");
+  });
+
   test("a mistake is answered by what to do", async () => {
     const { say } = await createStage();
     const id = idIn(await say("incident open Down"));
