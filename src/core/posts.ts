@@ -203,6 +203,8 @@ const incidentChange = z.strictObject({
       overAt: count.optional(),
       /** For people: where its system shows it. */
       link: z.string().optional(),
+      /** Which systems told of it, as `alert` names them. */
+      sources: z.array(z.string()).optional(),
     })
     .optional(),
   /** An action of its thread, as far as this adds to what is known of it. */

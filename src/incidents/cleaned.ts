@@ -48,6 +48,7 @@ function factsIn({ alert, acted }: Change, line: (text: string) => string): Chan
         ...alert,
         name: line(alert.name),
         ...(alert.link !== undefined && { link: line(alert.link) }),
+        ...(alert.sources !== undefined && { sources: alert.sources.map(line) }),
       },
     }),
     ...(acted !== undefined && {

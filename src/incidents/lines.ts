@@ -30,13 +30,14 @@ export function actedLine({ title, outcome, votes = [], undoneAt, verified }: Ac
   return `${title}: ${facts.join(", ")}`;
 }
 
-/** `"HighErrors" since 12:00, over 12:40 https://…` */
+/** `"HighErrors" (alertmanager) since 12:00, over 12:40 https://…` */
 export function alertLine(
-  { name, startedAt, overAt, link }: AlertFact,
+  { name, sources = [], startedAt, overAt, link }: AlertFact,
   show: (at: number) => string,
 ): string {
   const over = overAt === undefined ? "not over" : `over ${show(overAt)}`;
-  return `${JSON.stringify(name)} since ${show(startedAt)}, ${over}${link === undefined ? "" : ` ${link}`}`;
+  const from = sources.length === 0 ? "" : ` (${sources.join(", ")})`;
+  return `${JSON.stringify(name)}${from} since ${show(startedAt)}, ${over}${link === undefined ? "" : ` ${link}`}`;
 }
 
 /** `f1 add an alert (Ana, by 2026-12-01): open` */

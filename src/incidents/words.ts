@@ -51,7 +51,7 @@ const STATUS: Readonly<Record<IncidentStatus, string>> = {
 };
 
 function alertWords(
-  { name, startedAt, acknowledgedAt, overAt, link }: AlertFact,
+  { name, sources = [], startedAt, acknowledgedAt, overAt, link }: AlertFact,
   show: (at: number) => string,
 ): string {
   const over = overAt === undefined ? undefined : `over ${show(overAt)}`;
@@ -59,7 +59,8 @@ function alertWords(
   const stands = [`firing since ${show(startedAt)}`, seen, over].filter(
     (part) => part !== undefined,
   );
-  return `alert ${JSON.stringify(name)} ${stands.join(", ")}${link === undefined ? "" : ` ${link}`}`;
+  const from = sources.length === 0 ? "" : ` from ${sources.join(" and ")}`;
+  return `alert ${JSON.stringify(name)}${from} ${stands.join(", ")}${link === undefined ? "" : ` ${link}`}`;
 }
 
 const OUTCOMES = { ok: "done", error: "failed", unknown: "nobody knows whether it was done" };

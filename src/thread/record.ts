@@ -58,8 +58,13 @@ function alertIn({ record, alerts }: Thread, state: Entry<"alert_state">): Recor
   const before = record.alerts.get(place)?.what;
   const was = before !== undefined && "alert" in before ? before.alert : undefined;
   const acknowledgedAt = was?.acknowledgedAt ?? (acknowledged > 0 ? at : undefined);
+  // A system that told of it stays, also where what it told of is forgotten.
+  const sources = [...new Set([...(was?.sources ?? []), ...(state.sources ?? [])])].toSorted();
   const isSame =
-    was !== undefined && was.acknowledgedAt === acknowledgedAt && was.overAt === overAt;
+    was !== undefined &&
+    was.acknowledgedAt === acknowledgedAt &&
+    was.overAt === overAt &&
+    sources.length === (was.sources ?? []).length;
   if (isSame) return undefined;
   const link = state.alerts.flatMap(({ links = [] }) => links.map(({ url }) => url))[0];
   const alert = {
@@ -70,6 +75,7 @@ function alertIn({ record, alerts }: Thread, state: Entry<"alert_state">): Recor
     ...(acknowledgedAt !== undefined && { acknowledgedAt }),
     ...(overAt !== undefined && { overAt }),
     ...(link !== undefined && { link }),
+    ...(sources.length > 0 && { sources }),
   };
   return { id: `alert:${of}:${group}@${last}`, at, since: startedAt, what: { alert } };
 }

@@ -73,6 +73,7 @@ const more: fc.Arbitrary<Change> = fc.constantFrom<Change>(
 const fact: fc.Arbitrary<Fact> = fc.constantFrom<Fact>(
   { alert: { of: "alerts:test", group: "g", name: "A", startedAt: START - 5 * MINUTE } },
   { alert: { of: "alerts:test", group: "g", name: "A", startedAt: START, overAt: START } },
+  { alert: { of: "alerts:test", group: "h", name: "B", startedAt: START, sources: ["sentry"] } },
   {
     acted: {
       action: "a1",

@@ -242,3 +242,19 @@ test("of an incident that is over nothing is recorded that began afterwards", as
   await settle();
   expect((await get()).alerts).toEqual([]);
 });
+
+test("which systems told of an alert is in its record, also of one that joins it later", async () => {
+  const { alert, settle, get } = await createScene();
+  const sources = async () => (await get()).alerts.map((each) => each.sources);
+  await alert(1, { sources: ["alertmanager"] });
+  await settle();
+  expect(await sources()).toEqual([["alertmanager"]]);
+  const before = (await get()).history.length;
+  await alert(2, { sources: ["alertmanager"] });
+  await settle();
+  expect((await get()).history).toHaveLength(before);
+  await alert(3, { sources: ["pagerduty"] });
+  await settle();
+  expect(await sources()).toEqual([["alertmanager", "pagerduty"]]);
+  expect((await get()).history).toHaveLength(before + 1);
+});

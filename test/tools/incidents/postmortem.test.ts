@@ -27,6 +27,7 @@ test("a post-mortem is drafted from the record alone: times and how each is know
     group: "g1",
     name: "HighErrors",
     startedAt: start - 15 * MINUTE,
+    sources: ["alertmanager"],
   };
   await happen(ledger, start, id, "a1", { alert, how: "alert", detectedAt: alert.startedAt });
   clock.now += 5 * MINUTE;
@@ -80,6 +81,8 @@ test("a post-mortem is drafted from the record alone: times and how each is know
     "13:20 **Ana:** resolved",
   ]);
   expect(timeline).toContain("approved by Bo 2026-11-20 13:05");
+  expect(timeline).toContain('alert "HighErrors" from alertmanager firing since');
+  expect(await say(`incident ${id}`)).toContain('- "HighErrors" (alertmanager) since 2026-11-20');
   expect(draft).not.toMatch(/Not recorded|Not verified|Open questions/);
 });
 
