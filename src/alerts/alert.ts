@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import * as z from "zod";
 import { shortened } from "../core/text.ts";
 
@@ -119,10 +119,7 @@ function labelsOf(told: Readonly<Record<string, unknown>>): Record<string, strin
 
 function fingerprintOf(name: string, labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256")
-    .update(JSON.stringify([name, pairs]))
-    .digest("hex")
-    .slice(0, 16);
+  return hash("sha256", JSON.stringify([name, pairs]), "hex").slice(0, 16);
 }
 
 function isWebAddress(text: string): boolean {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "pino";
 import * as z from "zod";
 import { isBotError, messageOf } from "../core/errors.ts";
@@ -177,10 +177,10 @@ function tryAgain(log: Logger, source: string, error: unknown): HttpReply {
 
 /** Whether a request carries the token; it takes as long for any text. */
 function createTokenCheck(token: string | undefined) {
-  const hash = (text: string) => createHash("sha256").update(text).digest();
-  const right = hash(`Bearer ${token ?? ""}`);
+  const hashed = (text: string) => hash("sha256", text, "buffer");
+  const right = hashed(`Bearer ${token ?? ""}`);
   return (headers: HttpRequest["headers"]) =>
-    token !== undefined && timingSafeEqual(hash(String(headers["authorization"] ?? "")), right);
+    token !== undefined && timingSafeEqual(hashed(String(headers["authorization"] ?? "")), right);
 }
 
 /** What it says, or why it says nothing. */
@@ -252,7 +252,6 @@ const TAKEN_BEFORE = "This request was taken before; it counts once.";
 const idOf = ({ fingerprint, status }: Alert) => `${status} ${fingerprint}`;
 
 function hashOf(...texts: readonly (string | undefined)[]): string {
-  const hash = createHash("sha256");
-  for (const text of texts) hash.update(text ?? "").update("\n");
-  return hash.digest("base64url").slice(0, 22);
+  const all = texts.map((text) => `${text ?? ""}\n`).join("");
+  return hash("sha256", all, "base64url").slice(0, 22);
 }

@@ -168,11 +168,12 @@ const CUT_OFF = { status: 400, message: "it was cut off" };
 
 /** @throws TooLong, else what the connection's end throws */
 async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<string> {
-  const tooLong = new TooLong(`it is longer than ${maxBytes} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLong;
+  // Made only where it is thrown: an error takes longer than the rest of this.
+  const tooLong = () => new TooLong(`it is longer than ${maxBytes} bytes`);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLong();
   const { bytes, isWhole, error } = await readCapped(request, maxBytes);
   if (error !== undefined) throw error;
-  if (!isWhole) throw tooLong;
+  if (!isWhole) throw tooLong();
   return bytes.toString();
 }
 
