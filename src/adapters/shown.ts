@@ -136,8 +136,8 @@ export interface AlertCard {
   shared: string | undefined;
   /** Alerts that are not told one by one. */
   more: number;
-  /** Where people look at it, in the system that sent it. */
-  links: readonly { label: string; url: string }[];
+  /** Where people look at it, in the system that sent it. `isKnown`: it leads to a system that may be clicked; others are copied. */
+  links: readonly { label: string; url: string; isKnown: boolean }[];
   /** The incident that is open in the thread. */
   incident: string | undefined;
   /** When the thread heard of it first. */
@@ -146,8 +146,30 @@ export interface AlertCard {
   services: readonly string[];
   /** What a silence of exactly these would match; undefined: none is offered. */
   silence: readonly string[] | undefined;
-  /** The newest silence that was made here; `isAll`: it hides all that stand. */
-  silenced: { until: number; endedAt: number | undefined; isAll: boolean } | undefined;
+  /** What silences that were made here hide; else the newest one that has ended. */
+  silenced: AlertSilence | undefined;
+  /** It is over and back again and again: so often since then. */
+  flaps: { turns: number; since: number } | undefined;
+}
+
+export interface AlertSilence {
+  /** When the first of what hides them ends, ms since 1970. */
+  until: number;
+  /** When the newest ended; undefined: some hold. */
+  endedAt: number | undefined;
+  /** All that stand are hidden. */
+  isAll: boolean;
+  /** Who asked for them, and who else approved them. */
+  by: readonly string[];
+  approvedBy: readonly string[];
+  /** Their system told of them since it ended. */
+  isHeardSince: boolean;
+}
+
+/** How alerts stand whose thread it is, for who sees only the message that it began with. */
+export interface RootCard {
+  /** `begunBy`: the delivery that the thread began with, where that was a message of ours. */
+  groups: readonly { begunBy: string; card: AlertCard }[];
 }
 
 /** What a thread shows in one message for as long as it lives. */

@@ -1,4 +1,13 @@
-import type { ActionCard, LivingCard, Notice, Outgoing, Quoted, Offer, Progress } from "./shown.ts";
+import type {
+  ActionCard,
+  LivingCard,
+  Notice,
+  Offer,
+  Outgoing,
+  Progress,
+  Quoted,
+  RootCard,
+} from "./shown.ts";
 
 /** Names a message on its platform for as long as it exists; the view that made it can change it or take it back. */
 export type MessageRef = string;
@@ -86,6 +95,12 @@ export interface View {
   postLiving?(living: LivingCard, delivery: Delivery): Promise<MessageRef>;
   /** Notifies nobody. */
   updateLiving?(ref: MessageRef, living: LivingCard): Promise<void>;
+  /**
+   * Has the message that the thread of alerts began with say how they stand, in its channel: ours is edited, another bot's gets
+   * reactions, a person's stays as it is. `shown`: what an earlier call returned. Returns what stands there now, for the next
+   * call. Notifies nobody. Left out where a thread stands in no channel.
+   */
+  showRoot?(root: RootCard, shown: MessageRef | undefined): Promise<MessageRef>;
   /**
    * Reads what stands above the message that was posted as `before` and, if given, below the one posted as `after`: of its
    * thread, or of the channel where it begins one. Of `before` itself only what it carries of others' words. The newest

@@ -40,6 +40,16 @@ export interface Held extends Pick<
   readonly until: number;
 }
 
+/** What a maintenance window kept quiet. */
+export interface QuietWindow {
+  readonly window: string;
+  readonly until: number;
+  readonly firstAt: number;
+  /** Words of alerts, and names of some of them. */
+  count: number;
+  readonly names: Set<string>;
+}
+
 /** One alert within its group. */
 export interface Member {
   readonly source: string;
@@ -68,6 +78,8 @@ export interface Group {
   readonly members: Map<string, Member>;
   /** Names of alerts that joined it as they share its place, or as too much came at once. */
   readonly folded: Set<string>;
+  /** How often it was told of, whatever number of its alerts each time. */
+  told: number;
   /** Words of members that are no longer remembered one by one. */
   forgotten: number;
   overAt: number | undefined;
@@ -77,7 +89,7 @@ export interface Group {
   news: number;
   /** How often an alert came back that had been over. */
   again: number;
-  /** When it was lately over or back, the newest last. */
+  /** When it was over or back within the last hour, the newest last. */
   readonly turns: number[];
   /** So many groups of the same alerts were there shortly before. */
   readonly streak: number;
@@ -100,8 +112,14 @@ const MAX_HELD = 5_000;
 const [KEPT_MS, STALE_MS] = [24 * 3_600_000, 14 * 24 * 3_600_000];
 /** Who comes back again and again is waited for ever longer, up to that, ms. */
 const MAX_WINDOW_MS = 6 * 3_600_000;
-/** So many turns within an hour are flapping. */
-const [FLAPPING, TURNS_MS] = [6, 3_600_000];
+/** So many turns within an hour are flapping, until it has stayed as it is for so long, ms. */
+const [FLAPPING, TURNS_MS, CALM_MS] = [6, 3_600_000, 600_000];
+/** Of more turns the oldest are forgotten. */
+const MAX_TURNS = 100;
+/** Maintenance windows that are remembered, those that ended longest ago forgotten first. */
+const MAX_WINDOWS = 200;
+/** Names of alerts that are told of each. */
+const MAX_NAMES = 12;
 /** Of members that are not remembered whole. */
 const KEPT_LABELS: ReadonlySet<string> = new Set([...ALERT_PLACES, "severity", "job"]);
 
@@ -113,8 +131,8 @@ export class Groups {
   readonly byKey = new Map<string, Group>();
   /** What maintenance windows keep from having a thread. */
   readonly held = new Map<string, Held>();
-  /** How many words of alerts came in each maintenance window, and when the last of them did. */
-  readonly quiet = new Map<string, { count: number; lastAt: number }>();
+  /** What came of alerts in each maintenance window, by its name and end, and opened no thread. */
+  readonly quiet = new Map<string, QuietWindow>();
 
   /** The groups that the word changed. Alerts that are over before they were heard of are none. */
   add(word: Word): Set<Group> {
@@ -126,6 +144,7 @@ export class Groups {
       this.#note(group, alert, word);
       changed.add(group);
     }
+    for (const group of changed) group.told += 1;
     return changed;
   }
 
@@ -134,16 +153,32 @@ export class Groups {
     const key = alertKey(word.source, alert);
     this.held.delete(key);
     if (quiet === undefined) return false;
-    const { count } = this.quiet.get(quiet.window) ?? { count: 0 };
-    this.quiet.set(quiet.window, { count: count + 1, lastAt: at });
     const known = this.byAlert.get(key);
     if (known !== undefined && known.overAt === undefined) return false;
+    this.#noteQuiet(alert, quiet, at);
     if (alert.status !== "resolved" && this.held.size < MAX_HELD) {
       const { seq, source, rule, triage, mention, own, investigate } = word;
       const held = { seq, source, rule, triage, mention, own, investigate };
       this.held.set(key, { ...held, alert, ...quiet });
     }
     return true;
+  }
+
+  #noteQuiet({ name }: Alert, { window, until }: NonNullable<Word["quiet"]>, at: number): void {
+    const key = `${until} ${window}`;
+    const found = this.quiet.get(key) ?? {
+      window,
+      until,
+      firstAt: at,
+      count: 0,
+      names: new Set<string>(),
+    };
+    this.quiet.set(key, found);
+    found.count += 1;
+    if (found.names.size < MAX_NAMES) found.names.add(name);
+    if (this.quiet.size <= MAX_WINDOWS) return;
+    const [oldest] = [...this.quiet].toSorted(([, a], [, b]) => a.until - b.until);
+    if (oldest !== undefined) this.quiet.delete(oldest[0]);
   }
 
   #groupOf(alert: Alert, word: Word): Group | undefined {
@@ -180,6 +215,7 @@ export class Groups {
       last: seq,
       members: new Map(),
       folded: new Set(),
+      told: 0,
       forgotten: 0,
       overAt: undefined,
       live: 0,
@@ -257,13 +293,19 @@ function turn(group: Group, at: number): void {
   if (isOver === (group.overAt !== undefined)) return;
   group.overAt = isOver ? at : undefined;
   group.turns.push(at);
-  while (group.turns.length > FLAPPING) group.turns.shift();
+  while (group.turns.length > MAX_TURNS || at - (group.turns[0] ?? at) > TURNS_MS)
+    group.turns.shift();
 }
 
-/** It is over and back again and again. */
-export function isFlapping({ turns, lastAt }: Pick<Group, "turns" | "lastAt">): boolean {
-  const [first = 0] = turns;
-  return turns.length >= FLAPPING && lastAt - first <= TURNS_MS;
+/** It was over and back again and again in the last hour, and has not stayed as it is for a while since. `now`: ms since 1970. */
+export function isFlapping({ turns }: Pick<Group, "turns">, now: number): boolean {
+  const calmAt = calmFrom({ turns });
+  return turns.length >= FLAPPING && now < calmAt;
+}
+
+/** When it has stayed as it is for so long that it is no longer flapping. */
+export function calmFrom({ turns }: Pick<Group, "turns">): number {
+  return (turns.at(-1) ?? -Infinity) + CALM_MS;
 }
 
 function windowOf({ streak }: Group, { windowMs }: GroupRule): number {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { openingId } from "../core/alert-thread.ts";
 import type { Draft } from "../core/entry.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
@@ -135,7 +136,7 @@ async function open(
   let thread = await ownOf(ctx, group, parts);
   if (thread === undefined && opener !== undefined && (await barrier(ctx))) {
     // Whether an earlier attempt came through nobody wrote down; threads are begun seldom.
-    const delivery = { id: `alerts:${id}`, isRetry: true } as const;
+    const delivery = { id: openingId(id), isRetry: true } as const;
     thread = await opener(channelOf(ctx.key), parts.encode(openingOf(group)), delivery);
   }
   const investigation = investigationOf(ctx.key, group, ctx.state.groups);
@@ -202,11 +203,21 @@ async function tell(
 ): Promise<() => Promise<void>> {
   const thread = ctx.state.threads.get(group.id);
   const { id, last: upTo } = group;
+  const before = ctx.state.told.get(id);
+  // Nothing was said since it was told that it flaps: that is over.
+  const isCalm = before?.flaps === true && before.upTo >= upTo ? ":calm" : "";
+  const state = stateOf(ctx.key, group, ctx.now());
   if (thread !== undefined && (await barrier(ctx))) {
-    const state = stateOf(ctx.key, group);
-    await retryUntilStored(ctx, () => postDurably(ctx.journal, thread, state));
+    const draft = { ...state, id: `${state.id}${isCalm}` };
+    await retryUntilStored(ctx, () => postDurably(ctx.journal, thread, draft));
     wake(thread);
   }
-  return async () =>
-    void (await append(ctx, [{ id: `told:${id}@${upTo}`, kind: "alert_told", group: id, upTo }]));
+  const told: Draft<"alert_told"> = {
+    id: `told:${id}@${upTo}${isCalm}`,
+    kind: "alert_told",
+    group: id,
+    upTo,
+    ...(state.flaps !== undefined && { flaps: true }),
+  };
+  return async () => void (await append(ctx, [told]));
 }

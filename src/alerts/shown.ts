@@ -2,7 +2,7 @@ import type { AlertFields, Draft } from "../core/entry.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
-import type { Group, Member } from "./groups.ts";
+import { type Group, isFlapping, type Member } from "./groups.ts";
 
 /** What a group's thread is told, and how it is announced. */
 
@@ -10,9 +10,11 @@ import type { Group, Member } from "./groups.ts";
 const MAX_ALERTS = 12;
 const MAX_LINE = 300;
 
-/** How the group stands now. */
-export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
+/** How the group stands at that time, ms since 1970. */
+export function stateOf(of: JournalKey, group: Group, now: number): Draft<"alert_state"> {
   const { id, last, name, members, folded, openedAt, overAt, triage, mention, again } = group;
+  const { told, turns } = group;
+  const flaps = isFlapping(group, now);
   const all = [...members.values()].toSorted(byWeight);
   const count = (status: Alert["status"]) =>
     all.filter(({ alert }) => alert.status === status).length;
@@ -26,7 +28,7 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
     firing: count("firing"),
     acknowledged: count("acknowledged"),
     resolved: count("resolved"),
-    told: group.forgotten + all.reduce((sum, { told }) => sum + told, 0),
+    told,
     folded: [...folded].slice(0, MAX_ALERTS),
     startedAt: Math.min(openedAt, ...all.map(({ alert }) => alert.startsAt ?? openedAt)),
     ...(overAt !== undefined && { overAt }),
@@ -35,6 +37,7 @@ export function stateOf(of: JournalKey, group: Group): Draft<"alert_state"> {
     sources: [...new Set(all.map(({ source }) => source))],
     alerts: all.slice(0, MAX_ALERTS).map(({ alert }) => alertFields(alert)),
     ...(again > 0 && { again }),
+    ...(flaps && { flaps: { turns: turns.length, since: turns[0] ?? openedAt } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Entry, NewerEntry, StoredEntry } from "../core/entry.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
-import { type Group, Groups, type Held, isFlapping } from "./groups.ts";
+import { calmFrom, type Group, Groups, type Held, isFlapping } from "./groups.ts";
 
 /** When a group's thread was last told how it stands. */
 interface Told {
@@ -10,6 +10,8 @@ interface Told {
   at: number;
   /** When it was told lately, the newest last. */
   lately: number[];
+  /** It was told that it flaps. */
+  flaps: boolean;
 }
 
 /** What a journal `alerts:<channel>` comes to: which alerts belong together, and which thread tells of them. */
@@ -36,29 +38,32 @@ export function foldAlerts(state: AlertsState, entries: readonly StoredEntry[]):
 function apply(state: AlertsState, entry: StoredEntry): void {
   if (entry.kind === "newer") state.newer = entry;
   else if (entry.kind === "alert") {
-    state.groups.add(wordOf(entry, newIn(state, entry)));
+    for (const alerts of newIn(state, entry)) state.groups.add(wordOf(entry, alerts));
     forget(state);
   } else if (entry.kind === "alert_thread") {
     const key = tryJournalKey(entry.thread);
     if (key !== undefined) state.threads.set(entry.group, key);
   } else if (entry.kind === "alert_told") {
-    const { at, upTo, group } = entry;
+    const { at, upTo, group, flaps = false } = entry;
     const { lately = [] } = state.told.get(group) ?? {};
     const recent = [...lately, at].filter((one) => at - one <= LATELY_MS);
-    state.told.set(group, { upTo, at, lately: recent });
+    state.told.set(group, { upTo, at, lately: recent, flaps });
   }
 }
 
-/** The alerts of those requests that were not heard before. */
-function newIn({ requests: known }: AlertsState, { requests, alerts, at }: Entry<"alert">) {
-  if (requests === undefined) return alerts;
+/** The alerts of each request that was not heard before. */
+function newIn(
+  { requests: known }: AlertsState,
+  { requests, alerts, at }: Entry<"alert">,
+): Entry<"alert">["alerts"][] {
+  if (requests === undefined) return [alerts];
   let from = 0;
   const fresh = requests.flatMap(({ request, alerts: count }) => {
     const its = alerts.slice(from, from + count);
     from += count;
     if (known.has(request)) return [];
     known.set(request, at);
-    return its;
+    return [its];
   });
   for (const [request, heardAt] of known) {
     if (known.size <= MAX_REQUESTS && at - heardAt <= LATELY_MS) break;
@@ -96,10 +101,11 @@ const MAX_REQUESTS = 10_000;
 /** Of what only repeats, and of what comes and goes. */
 const [REPEATS_MS, FLAPPING_MS] = [60_000, 5 * 60_000];
 
-function tellAt(group: Group, told: Told | undefined): number {
+function tellAt(group: Group, told: Told | undefined, now: number): number {
   if (told === undefined) return 0;
-  if (told.upTo >= group.last) return Infinity;
-  if (isFlapping(group)) return told.at + FLAPPING_MS;
+  // That it flaps is taken back once it stays as it is, though nothing new was said.
+  if (told.upTo >= group.last) return told.flaps ? calmFrom(group) : Infinity;
+  if (isFlapping(group, now)) return told.at + FLAPPING_MS;
   const [, pace = 0] = PACES_MS.find(([count]) => told.lately.length >= count) ?? [];
   return told.at + (group.news > told.upTo ? pace : REPEATS_MS);
 }
@@ -119,7 +125,7 @@ export function owedBy(
     const kind = threads.has(id) ? "tell" : "open";
     const key = `${kind}:${id}`;
     if (busy.has(key)) continue;
-    const at = kind === "open" ? 0 : tellAt(group, told.get(id));
+    const at = kind === "open" ? 0 : tellAt(group, told.get(id), now);
     if (at <= now) return { do: kind, group, key };
     until = Math.min(until, at);
   }

@@ -46,6 +46,7 @@ import { createToolForms } from "../team/tool-forms.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
 import { ALERTS } from "../alerts/handler.ts";
+import { alertLinkRule } from "./alert-links.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
@@ -261,12 +262,14 @@ async function forecast(
 }
 
 /** What the configuration lets happen and be seen in threads. */
-function policyOf({ approvals, access, links, people, timezone, values }: Config, lent: Lent) {
+function policyOf(config: Config, lent: Lent) {
+  const { approvals, access, links, people, timezone, values } = config;
   const [mayLink, personOf] = [createLinkRule(links.allow), createPersonOf(people)];
+  const mayLinkAlert = alertLinkRule(config);
   const { recall, keep } = settingsOf(memoryTools, values);
   const memory = { memory: lent.memory(), recall, keep };
   const ledger = lent.ledger();
-  return { policy: approvals, access, mayLink, personOf, timezone, memory, ledger };
+  return { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone, memory, ledger };
 }
 
 /** How long a press waits for the platform to say who may read its thread. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { DeniedBy } from "../core/entry-fields.ts";
 import { globMatches } from "../core/glob.ts";
 import type { ApprovalPolicy, NamedInPolicy } from "./policy-form.ts";
 import type { PolicyCall } from "./policy.ts";
@@ -53,8 +54,14 @@ export interface AccessCall extends Pick<PolicyCall, "tool" | "effect" | "own"> 
   channel: string;
 }
 
-/** `ask`: the call needs approval even if `approvals` would not ask. A denial's `why` is a sentence for people. */
-export type Access = { kind: "allow" } | { kind: "ask" } | { kind: "deny"; why: string };
+/**
+ * `ask`: the call needs approval even if `approvals` would not ask. A denial's `why` is a sentence for people; `by`: a rule says so,
+ * not what is built in.
+ */
+export type Access =
+  | { kind: "allow" }
+  | { kind: "ask" }
+  | { kind: "deny"; why: string; by?: DeniedBy };
 
 /**
  * Decides for all requesters of a call: the least that any of them may. For each the first matching rule decides, else the
@@ -108,7 +115,7 @@ function decideFor({ rules }: AccessPolicy, call: AccessCall, requester: Request
   const decision = rules[index]?.decide;
   if (decision === "deny") {
     const why = `Rule ${index + 1} of access.rules doesn't let those who asked use ${call.tool} here.`;
-    return { kind: "deny", why };
+    return { kind: "deny", why, by: "access.rules" };
   }
   if (decision !== undefined) return { kind: decision };
   if (requester.membership === "member" || call.open === true) return { kind: "allow" };

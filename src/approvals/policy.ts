@@ -1,5 +1,6 @@
 import type { ArgumentKind } from "../core/canonical.ts";
 import type { Effect, JsonObject } from "../core/entry.ts";
+import type { DeniedBy } from "../core/entry-fields.ts";
 import { escalationOf } from "./escalation.ts";
 import { argumentMatches, namesPlace } from "./matching.ts";
 import { globMatches } from "../core/glob.ts";
@@ -36,7 +37,7 @@ export type Decision =
    * exactly the place, a URL or a host.
    */
   | { kind: "allow"; rule: string; byRule?: true; named?: true }
-  | { kind: "deny"; why: string }
+  | { kind: "deny"; why: string; by?: DeniedBy }
   | Ask;
 
 export interface Ask {
@@ -95,7 +96,10 @@ export function decidePolicy(policy: ApprovalPolicy, call: PolicyCall): Decision
     const named = found !== undefined && namesItsPlace(found, call.kinds ?? {});
     return { kind: "allow", rule: name, ...(found && { byRule: true }), ...(named && { named }) };
   }
-  if (decision === "deny") return { kind: "deny", why: `${name} denies this call of ${call.tool}` };
+  if (decision === "deny") {
+    const why = `${name} denies this call of ${call.tool}`;
+    return { kind: "deny", why, by: "approvals.rules" };
+  }
   const plain = plainAsk({
     requesterMayApprove:
       policy.singleOperator ||

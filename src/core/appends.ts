@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
-import { artifact, count, effect, outcome, resultImage } from "./entry-fields.ts";
+import { artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 import { hash, json } from "./tuple.ts";
 
@@ -292,6 +292,8 @@ export const appends = {
     doing: z.string().optional(),
     /** So long afterwards what was found broken before it is looked at again, by the same calls. */
     looksAfterMs: count.optional(),
+    /** Of what was blocked: a rule of this part says no. */
+    deniedBy: deniedBy.optional(),
   }),
   /** The grant that the action's approval gave ends before its time. */
   grant_revoked: z.strictObject({
@@ -312,7 +314,12 @@ export const appends = {
   /** In `alerts:<channel>`: the group's thread; it never gets another. */
   alert_thread: z.strictObject({ group: z.string(), thread: z.string() }),
   /** In `alerts:<channel>`: the thread was told how the group stood after so many entries. */
-  alert_told: z.strictObject({ group: z.string(), upTo: count }),
+  alert_told: z.strictObject({
+    group: z.string(),
+    upTo: count,
+    /** It was told that it flaps. */
+    flaps: z.literal(true).optional(),
+  }),
   /** From here on the thread is shown there too: a place by the key that its own journal would have. */
   view_added: z.strictObject({
     view: z.string(),

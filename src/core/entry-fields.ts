@@ -19,6 +19,10 @@ export const resultImage = file.extend({
   unseen: z.literal(true).optional(),
 });
 
+/** The part of watchkeeper.yaml with the rule that did not allow a call. */
+export const deniedBy = z.enum(["approvals.rules", "access.rules"]);
+export type DeniedBy = z.infer<typeof deniedBy>;
+
 /** How a call ended. `unknown`: it was dispatched and nobody knows. `blocked`: policy, precheck or schema said no. */
 const OUTCOMES = ["ok", "error", "denied", "expired", "cancelled", "unknown", "blocked"] as const;
 export const outcome = z.enum(OUTCOMES);

@@ -454,6 +454,8 @@ export const posts = {
     again: count.optional(),
     /** Which systems they are of, as `alert` names them. */
     sources: z.array(z.string()).optional(),
+    /** It is over and back again and again: so often since then. */
+    flaps: z.strictObject({ turns: count, since: count }).optional(),
   }),
   /** In `ops:<channel>`: what the operations channel is told. */
   alarm: z.strictObject({ text: z.string() }),

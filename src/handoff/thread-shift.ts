@@ -7,7 +7,7 @@ import { type Action, isOpen } from "../thread/action.ts";
 import { fold } from "../thread/fold.ts";
 import { brokenIn } from "../thread/looks.ts";
 import { silencesIn } from "../thread/silences.ts";
-import { type Call, doingOf, MAIN_VIEW, refOf, Thread } from "../thread/state.ts";
+import { type Call, doingOf, refOf, Thread } from "../thread/state.ts";
 
 /** From `from` until just before `to`, ms since 1970. */
 export interface Span {
@@ -51,7 +51,7 @@ export interface Missed extends Gap {
 
 /** What one thread has to say of a span. Its texts are as they were written: encode them before they are shown. */
 export interface ThreadShift {
-  /** Besides its own place. */
+  /** Its places now, besides its own: who may read it is judged by them, whatever the span. */
   views: string[];
   deeds: Deed[];
   waiting: Waiting[];
@@ -89,7 +89,7 @@ export function threadShift(
   const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
   const lately = calls.filter(({ finished }) => finished !== undefined && finished.at >= span.from);
   return {
-    views: thread.views.filter((view) => view !== MAIN_VIEW),
+    views: viewsNow(entries),
     deeds: lately
       .filter((call) => acted(call) && !isOwn(call.tool))
       .map((call) => deedOf(call, thread)),
@@ -112,6 +112,16 @@ export function threadShift(
       0,
     ),
   };
+}
+
+/** Besides its own place. */
+function viewsNow(entries: readonly StoredEntry[]): string[] {
+  const views = new Set<string>();
+  for (const entry of entries) {
+    if (entry.kind === "view_added") views.add(entry.view);
+    else if (entry.kind === "view_removed") views.delete(entry.view);
+  }
+  return [...views];
 }
 
 /** It changed something, or may have. */
@@ -209,19 +219,13 @@ function missedIn(calls: readonly Call[]): Missed[] {
   return [...found.values()];
 }
 
-/** As rules begin to say no (`approvals/access.ts`, `worker/thread/permission`). */
-const RULES = [
-  { begins: "Policy denies it", part: "approvals.rules" },
-  { begins: "Rule ", part: "access.rules" },
-];
 const MAX_WHY = 200;
 
 function refusalOf({ tool, finished }: Call): Gap[] {
-  if (finished?.outcome !== "blocked") return [];
-  const rule = RULES.find(({ begins }) => finished.text.startsWith(begins));
-  if (rule === undefined) return [];
-  const why = shortened(oneLine(finished.text), MAX_WHY).replace(/\.$/, "");
-  const help = `If people here should have ${tool}, allow it in ${rule.part} of watchkeeper.yaml.`;
+  const { deniedBy, text } = finished ?? {};
+  if (deniedBy === undefined || text === undefined) return [];
+  const why = shortened(oneLine(text), MAX_WHY).replace(/\.$/, "");
+  const help = `If people here should have ${tool}, allow it in ${deniedBy} of watchkeeper.yaml.`;
   return [{ what: `what ${tool} shows`, why, help }];
 }
 

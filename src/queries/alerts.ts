@@ -1,10 +1,11 @@
-import type { AlertCard } from "../adapters/shown.ts";
+import type { AlertCard, RootCard } from "../adapters/shown.ts";
 import { sharedPlace } from "../core/alert-place.ts";
+import { openingId } from "../core/alert-thread.ts";
 import type { AlertFields, Entry } from "../core/entry.ts";
 import { labelsFor } from "../core/label-names.ts";
 import { severityIn, standingIn, urgencyIn } from "../thread/alert-phrases.ts";
 import { alertsName } from "../thread/entry-ids.ts";
-import { isSilenced, matchersFor, silencesIn } from "../thread/silences.ts";
+import { hiddenBy, isSilenced, matchersFor } from "../thread/silences.ts";
 import type { ShownAlerts, Thread } from "../thread/state.ts";
 import { isMonitoringPage } from "./alert-links.ts";
 import { findIncident } from "./incidents.ts";
@@ -31,7 +32,7 @@ const WHERE = [
 /** More labels, and values of one, nobody takes in at a glance. */
 const MAX_WHERE = 6;
 const MAX_VALUES = 3;
-const MAX_LINKS = 3;
+const MAX_LINKS = 4;
 
 /** The group that buttons name so. */
 export function findAlerts(thread: Thread, id: string, shown: Shown): AlertCard | undefined {
@@ -43,7 +44,7 @@ export function findAlerts(thread: Thread, id: string, shown: Shown): AlertCard 
 export function alertsOf(
   thread: Thread,
   { state, openedAt, heardAt, back }: ShownAlerts,
-  { encode, mayLink, canSilence = false }: Shown,
+  { encode, mayLinkAlert, canSilence = false }: Shown,
 ): AlertCard {
   const { firing, acknowledged, resolved, told, startedAt, overAt, alerts, folded } = state;
   const standing = standingIn(state);
@@ -75,13 +76,23 @@ export function alertsOf(
     folded: folded.map(encode),
     shared: text(shared),
     more: Math.max(0, firing + acknowledged + resolved - alerts.length),
-    links: linksOf(standing, mayLink),
+    links: linksOf(standing, { encode, mayLinkAlert }),
     incident: findIncident(thread, undefined)?.incident,
     heardAt,
     services: servicesOf(standing).map(encode),
     silence: canSilence ? silenceOf(thread, state) : undefined,
-    silenced: silencedOf(thread, standing),
+    silenced: silencedOf(thread, standing, state.at, encode),
+    flaps: state.flaps,
   };
+}
+
+/** What the message in the channel says, that the thread began with: of each group how it stands. */
+export function rootOf(thread: Thread, words: Shown): RootCard {
+  const groups = [...thread.alerts.values()].map((each) => ({
+    begunBy: openingId(each.state.group),
+    card: alertsOf(thread, each, words),
+  }));
+  return { groups };
 }
 
 function servicesOf(alerts: readonly AlertFields[]): string[] {
@@ -101,19 +112,32 @@ function silenceOf(thread: Thread, state: Entry<"alert_state">): string[] | unde
   const { sources = [], overAt } = state;
   const isIts = sources.length > 0 && sources.every((source) => ITS_OWN.has(source));
   const standing = standingIn(state);
-  const isHidden = silencesIn(thread).some((each) =>
-    standing.every((alert) => isSilenced(alert, each)),
-  );
+  const isHidden = standing.every((alert) => hiddenBy(thread, alert) !== undefined);
   return isIts && overAt === undefined && !isHidden ? matchersFor(standing) : undefined;
 }
 
-function silencedOf(thread: Thread, standing: readonly AlertFields[]): AlertCard["silenced"] {
-  const newest = [...thread.silences.values()].findLast((each) =>
-    standing.some((alert) => isSilenced(alert, each)),
+function silencedOf(
+  thread: Thread,
+  standing: readonly AlertFields[],
+  toldAt: number,
+  encode: Shown["encode"],
+): AlertCard["silenced"] {
+  const hidden = standing.flatMap((alert) => hiddenBy(thread, alert) ?? []);
+  const ended = [...thread.silences.values()].findLast(
+    (each) => each.endedAt !== undefined && standing.some((alert) => isSilenced(alert, each)),
   );
-  if (newest === undefined) return undefined;
-  const { until, endedAt } = newest;
-  return { until, endedAt, isAll: standing.every((alert) => isSilenced(alert, newest)) };
+  const told = hidden.length > 0 ? [...new Set(hidden)] : ended === undefined ? [] : [ended];
+  if (told.length === 0) return undefined;
+  const endedAt = hidden.length > 0 ? undefined : ended?.endedAt;
+  const named = (names: readonly string[]) => [...new Set(names)].map(encode);
+  return {
+    until: Math.min(...told.map(({ until }) => until)),
+    endedAt,
+    isAll: hidden.length === standing.length,
+    by: named(told.flatMap(({ by }) => by ?? [])),
+    approvedBy: named(told.flatMap(({ approvedBy }) => approvedBy)),
+    isHeardSince: endedAt !== undefined && toldAt >= endedAt,
+  };
 }
 
 function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {
@@ -132,9 +156,26 @@ function whereOf(alerts: readonly AlertFields[]): AlertCard["where"] {
   return told.slice(0, MAX_WHERE);
 }
 
-/** Those that people may click, each once. */
-function linksOf(alerts: readonly AlertFields[], mayLink: Shown["mayLink"]): AlertCard["links"] {
-  const links = alerts.flatMap((alert) => alert.links ?? []);
-  const safe = links.filter(({ url }) => isMonitoringPage(url) || mayLink?.(url) === true);
-  return [...new Map(safe.map((link) => [link.url, link])).values()].slice(0, MAX_LINKS);
+/** Each once: what may be clicked, and after that what can only be copied. What holds a secret is never clicked. */
+function linksOf(
+  alerts: readonly AlertFields[],
+  { encode, mayLinkAlert }: Pick<Shown, "encode" | "mayLinkAlert">,
+): AlertCard["links"] {
+  // A name before the host, or a password, is nothing to show.
+  const plain = alerts.flatMap(({ links = [] }) => links).filter(({ url }) => !hasUser(url));
+  const links = plain.map(({ label, url }) => {
+    const shown = encode(url);
+    const isAllowed = isMonitoringPage(url) || mayLinkAlert?.(url) === true;
+    return { label: encode(label), url: shown, isKnown: shown === url && isAllowed };
+  });
+  const once = [...new Map(links.map((link) => [link.url, link])).values()];
+  return [
+    ...once.filter(({ isKnown }) => isKnown),
+    ...once.filter(({ isKnown }) => !isKnown),
+  ].slice(0, MAX_LINKS);
+}
+
+function hasUser(address: string): boolean {
+  const { username, password } = URL.parse(address) ?? {};
+  return username !== "" || password !== "";
 }

@@ -32,6 +32,8 @@ export interface Shown {
   encode: Encode;
   /** Addresses that the configuration lets people click. */
   mayLink: LinkRule | undefined;
+  /** The same for addresses that alerts name, on their messages. */
+  mayLinkAlert?: LinkRule | undefined;
   /** Alertmanager's alerts can be silenced. */
   canSilence?: boolean;
 }

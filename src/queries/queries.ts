@@ -17,14 +17,23 @@ import { SILENCE } from "../thread/silences.ts";
 import { findAlerts } from "./alerts.ts";
 import { historyOf, questionsOf } from "./history.ts";
 
-/** What adapters may look up: folds of the journals, read on at every question. `whyNot` looks at edits before they are sent; `mayLink`: addresses that the configuration lets people click. */
+interface LookedUp {
+  /** Looks at edits before they are sent. */
+  whyNot?: WhyNot;
+  /** Addresses that the configuration lets people click, and those of alerts. */
+  mayLink?: LinkRule;
+  mayLinkAlert?: LinkRule;
+}
+
+/** What adapters may look up: folds of the journals, read on at every question. */
 export function createQueries(
   journal: Journal,
   tools: readonly Tool[],
   encode: Encode,
-  { whyNot, mayLink }: { whyNot?: WhyNot; mayLink?: LinkRule } = {},
+  { whyNot, mayLink, mayLinkAlert = mayLink }: LookedUp = {},
 ): Queries {
-  const shown = { encode, mayLink, canSilence: tools.some(({ name }) => name === SILENCE) };
+  const canSilence = tools.some(({ name }) => name === SILENCE);
+  const shown = { encode, mayLink, mayLinkAlert, canSilence };
   const threads = createKnownThreads(journal, encode);
   const openCards = createOpenCards(threads, encode);
 

@@ -25,6 +25,7 @@ import {
   type Call,
   type LaterCheck,
   type LaterLook,
+  MAIN_VIEW,
   type Page,
   type PendingPost,
   type Run,
@@ -38,7 +39,7 @@ import {
   type UntoldFact,
 } from "./state.ts";
 import { silencesIn } from "./silences.ts";
-import { type Showing, unshown, unsummed } from "./shown-work.ts";
+import { rootDueAt, type Showing, unshown, unsummed } from "./shown-work.ts";
 
 /**
  * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
@@ -50,6 +51,8 @@ export type Step =
   | { do: "deliver"; key: string; view: string; undelivered: Undelivered }
   /** A long thread has been quiet for a while, and what it came to is not in its summary. */
   | { do: "sum"; key: string; view: string }
+  /** The message in the channel that the thread began with is to say how its alerts stand. */
+  | { do: "root"; key: string; view: string }
   /** The journal of a view's own place is to point here, or no more. */
   | { do: "point"; key: string; view: string; isOver: boolean }
   | { do: "judge"; key: string; click: Entry<"click"> }
@@ -168,6 +171,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         recordStep(thread, scene) ??
         rememberStep(thread, scene) ??
         workStep(thread, scene) ??
+        rootStep(thread, scene) ??
         sumStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
@@ -241,6 +245,12 @@ function showStep(thread: Thread, situation: Situation): Step | undefined {
     if (isTime && isFree) return { do: "show", key, view, run };
   }
   return undefined;
+}
+
+function rootStep(thread: Thread, { busy, now }: Situation): Step | undefined {
+  const at = rootDueAt(thread);
+  const isTime = at !== undefined && at <= now && !busy.has(workKey.root);
+  return isTime ? { do: "root", key: workKey.root, view: MAIN_VIEW } : undefined;
 }
 
 function sumStep(thread: Thread, situation: Situation): Step | undefined {
@@ -473,6 +483,8 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
   for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);
   for (const { at } of unshown(thread, situation)) note(at);
   for (const { at } of unsummed(thread, situation)) if (at > situation.now) note(at);
+  const rootAt = rootDueAt(thread) ?? 0;
+  if (rootAt > situation.now) note(rootAt);
   for (const view of thread.views)
     for (const { dueAt } of owedLiving(thread, view)) if (dueAt > situation.now) note(dueAt);
   for (const alerts of thread.alerts.values()) note(overDueAt(alerts) ?? Infinity);

@@ -1,5 +1,6 @@
 import { type Action, carrierOf, type Grant, isOpen } from "./action.ts";
 import { type AppendKind, type Draft, type Entry, isFact, type Outcome } from "../core/entry.ts";
+import type { DeniedBy } from "../core/entry-fields.ts";
 import type { PreparedCall, ReverseCall, ToolResult, ViewChange } from "../core/tool-call.ts";
 import type { StepOf } from "./decide.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -30,7 +31,8 @@ export type Card = PreparedCall &
 
 /** What becomes of a call that nobody was asked about yet. */
 export type Proposal =
-  | { kind: "blocked"; text: string }
+  /** `by`: a rule of that part says no. */
+  | { kind: "blocked"; text: string; by?: DeniedBy }
   /** Its run only reads, and this would not, or people would have to be asked. */
   | { kind: "beyond" }
   /** Nobody can say yet who could approve it, and people are told that this takes long. */
@@ -60,7 +62,7 @@ export function preparedDrafts(
   }
   switch (proposal.kind) {
     case "blocked":
-      return [finishedDraft(call, "blocked", proposal.text)];
+      return [{ ...finishedDraft(call, "blocked", proposal.text), ...deniedOf(proposal) }];
     case "later":
       return call.isDelayTold ? undefined : [lookingNotice(call)];
     case "question":
@@ -188,6 +190,10 @@ export function finishedDraft(
   return { id: entryId.finished(call), kind: "tool_finished", run, call, outcome, text };
 }
 
+function deniedOf({ by }: { by?: DeniedBy | undefined }): Pick<Draft<"tool_finished">, "deniedBy"> {
+  return by === undefined ? {} : { deniedBy: by };
+}
+
 export function finishedDrafts(
   call: Call,
   {
@@ -273,11 +279,12 @@ export type Recovery =
       undo?: ReverseCall | undefined;
       marks?: true | undefined;
     }
-  /** A read that is not run again either, and why. */
-  | { kind: "blocked" | "cancelled"; text: string };
+  /** A read that is not run again either, and why; `by`: as of a proposal. */
+  | { kind: "blocked" | "cancelled"; text: string; by?: DeniedBy | undefined };
 
 export function recoveryDrafts(call: Call, recovery: Recovery): Draft<AppendKind>[] {
-  if (recovery.kind !== "verified") return [recoveredDraft(call, recovery.kind, recovery.text)];
+  if (recovery.kind !== "verified")
+    return [{ ...recoveredDraft(call, recovery.kind, recovery.text), ...deniedOf(recovery) }];
   const { verdict, evidence, undo, marks } = recovery;
   const isDone = verdict === "done";
   const text = phrases.recoveredResult(call, isDone, evidence);

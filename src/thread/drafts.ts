@@ -70,6 +70,7 @@ interface Facts {
   point: Shown;
   show: Shown;
   sum: Shown;
+  root: Shown;
 }
 
 /** A view shows it, in that message. */
@@ -165,6 +166,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     point: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
     sum: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
+    root: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
   };
 
 /** As a view's name: what a call did is shown there once. */

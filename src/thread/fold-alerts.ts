@@ -14,7 +14,7 @@ const OVER_AGAIN_MS = 600_000;
 export function applyAlertState(thread: Thread, state: Entry<"alert_state">): void {
   const key = `${state.of} ${state.group}`;
   const known = thread.alerts.get(key);
-  if (known !== undefined && known.state.last >= state.last) return;
+  if (known !== undefined && !isNewer(state, known.state)) return;
   const { seq, at } = state;
   const alerts = known ?? begin(state);
   thread.alerts.set(key, alerts);
@@ -26,6 +26,12 @@ export function applyAlertState(thread: Thread, state: Entry<"alert_state">): vo
     alerts.back = { times: (alerts.back?.times ?? 0) + 1, at };
   }
   ping(thread, alerts);
+}
+
+/** Of two that are as of the same word the later one says that it flaps no more. */
+function isNewer(state: Entry<"alert_state">, known: Entry<"alert_state">): boolean {
+  if (known.last !== state.last) return known.last < state.last;
+  return known.flaps !== undefined && state.flaps === undefined;
 }
 
 function begin(state: Entry<"alert_state">): ShownAlerts {

@@ -43,13 +43,17 @@ export function showLiving(
 ): void {
   const living = livingIn(thread).find((each) => livingName(each) === of);
   if (living === undefined) return;
-  const before = living.shown.get(view);
-  const isInRow = before !== undefined && at - before.at < CALM_MS;
-  living.shown.set(view, { ref, seq, at, edits: isInRow ? before.edits + 1 : 0 });
+  const edits = paceAfter(living.shown.get(view), at);
+  living.shown.set(view, { ref, seq, at, edits });
   const isDone = (each: LivingMessage) => isQuiet(thread, each);
   if (living.state.kind === "incident_state")
     forgetOldest(thread, thread.incidents, MAX_PAST, isDone);
   else forgetOldest(thread, thread.alerts, MAX_PAST, isDone);
+}
+
+/** How many edits came shortly after one another until this one. */
+export function paceAfter(before: ShownLiving | undefined, at: number): number {
+  return before !== undefined && at - before.at < CALM_MS ? before.edits + 1 : 0;
 }
 
 /** One that is over and shown so. What is said of it later finds its message on the platform. */
@@ -74,5 +78,10 @@ export function passOver(thread: Thread, view: string): void {
 /** From when on the view may show what it has not as it is, ms since 1970. A new message waits for nothing, nor does a person's word. */
 export function livingDueAt({ state }: LivingMessage, shown: ShownLiving | undefined): number {
   if (shown?.ref === undefined || state.kind === "incident_state") return 0;
-  return shown.at + (PACE_MS[Math.min(shown.edits, PACE_MS.length - 1)] ?? 0);
+  return nextEditAt(shown);
+}
+
+/** When a message that was edited may be edited again, ms since 1970. */
+export function nextEditAt({ at, edits }: ShownLiving): number {
+  return at + (PACE_MS[Math.min(edits, PACE_MS.length - 1)] ?? 0);
 }

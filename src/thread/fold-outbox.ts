@@ -12,6 +12,7 @@ import { findCall } from "./fold-calls.ts";
 import { noteToldOver } from "./fold-alerts.ts";
 import { showLiving } from "./fold-living.ts";
 import { forget } from "./fold-memory.ts";
+import { ROOT, showRoot } from "./fold-root.ts";
 import { refuseReply } from "./fold-messages.ts";
 import { applyPointer, discharge, showQuote } from "./fold-views.ts";
 import { keepLive, showLive, viewsOf } from "./live-notices.ts";
@@ -112,6 +113,7 @@ export function acknowledge(thread: Thread, delivered: Entry<"delivered">): void
   const card = readCardState(entry);
   const action = thread.actions.get(card.of);
   if (action !== undefined) showCard(thread, action, delivered, card.seq);
+  else if (card.of === ROOT) showRoot(thread, delivered, card.seq);
   else showLiving(thread, delivered, card);
 }
 

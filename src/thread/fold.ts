@@ -23,6 +23,7 @@ import {
 } from "./fold-calls.ts";
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
 import { applyIncidentState } from "./fold-living.ts";
+import { noteRoot } from "./fold-root.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
 import {
   applyMoved,
@@ -63,6 +64,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     const call = entry.kind === "tool_finished" ? findCall(thread, entry.call) : undefined;
     noteTask(thread, entry, call);
     noteRecord(thread, entry, call);
+    noteRoot(thread, entry);
     noteOffer(thread, entry, call);
   }
   return thread;

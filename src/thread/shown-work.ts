@@ -1,4 +1,5 @@
 import { summaryDueAt } from "./digest.ts";
+import { nextEditAt } from "./fold-living.ts";
 import { type Run, isUndecided, type Thread } from "./state.ts";
 import type { Scenery } from "./machines.ts";
 
@@ -31,6 +32,12 @@ export function unsummed(thread: Thread, { sumAfterMs }: Showing): { view: strin
     const at = summaryDueAt(thread.digest, view, sumAfterMs);
     return at === undefined ? [] : [{ view, at }];
   });
+}
+
+/** When the message in the channel is to say how the alerts stand, ms since 1970; undefined: it does. */
+export function rootDueAt({ root: { shown, touched } }: Pick<Thread, "root">): number | undefined {
+  if ((shown?.seq ?? 0) >= touched) return undefined;
+  return shown === undefined ? 0 : nextEditAt(shown);
 }
 
 function isAtWork(run: Run): boolean {

@@ -1,5 +1,5 @@
 import type { AlertFields, Entry, JsonObject } from "../core/entry.ts";
-import { argsOf, type Call, type Silence, type Thread } from "./state.ts";
+import { argsOf, askerIn, type Call, type Silence, type Thread } from "./state.ts";
 
 /** Silences that were made from a thread, and when they end. */
 
@@ -19,13 +19,23 @@ export function noteSilence(thread: Thread, call: Call, entry: Entry<"tool_finis
   if (call.tool !== SILENCE || entry.undo?.tool !== EXPIRE) return;
   if (typeof id !== "string" || typeof until !== "number") return;
   const matchers = matchersOf(argsOf(call));
-  const made = { call: call.call, id, until, matchers, since: entry.at, endedAt: undefined };
+  const by = askerOf(thread, call);
+  const approvedBy = (call.action?.votes ?? [])
+    .filter(({ approve, name }) => approve && name !== by)
+    .map(({ name }) => name);
+  const when = { until, since: entry.at, endedAt: undefined };
+  const made = { call: call.call, id, matchers, ...when, by, approvedBy };
   thread.silences.set(call.call, made);
   touchAlerts(thread, made, entry.seq);
   const ended = [...thread.silences.values()].filter(({ endedAt }) => endedAt !== undefined);
   const [oldest] = ended;
   if (!thread.keepsAll && oldest !== undefined && ended.length > MAX_ENDED)
     thread.silences.delete(oldest.call);
+}
+
+function askerOf({ runs }: Thread, { run }: Call): string | undefined {
+  const asked = runs.get(run);
+  return asked && askerIn(asked)?.name;
 }
 
 /** Its time is over. */
@@ -61,6 +71,12 @@ function touchAlerts({ alerts }: Thread, silence: Silence, seq: number): void {
 /** Those that have not ended. */
 export function silencesIn({ silences }: Thread): Silence[] {
   return [...silences.values()].filter(({ endedAt }) => endedAt === undefined);
+}
+
+/** The silence that hides an alert for longest; undefined: none does that is known here. */
+export function hiddenBy(thread: Thread, alert: AlertFields): Silence | undefined {
+  const holding = silencesIn(thread).filter((each) => isSilenced(alert, each));
+  return holding.toSorted((a, b) => b.until - a.until)[0];
 }
 
 /** Sure to be hidden by it. Of what is no plain equality nobody knows here. */

@@ -225,6 +225,15 @@ export interface ShownAlerts extends Living<Entry<"alert_state">> {
   back: { readonly times: number; readonly at: number } | undefined;
 }
 
+/** The message in the channel that the thread began with, as far as it says how alerts stand. Its own place alone has one. */
+export interface Root {
+  /** What there is to say, and the newest entry that changed that; 0: nothing has to be said. */
+  words: string;
+  touched: number;
+  /** What was shown last. */
+  shown: ShownLiving | undefined;
+}
+
 /** A silence that a call of the thread's made. */
 export interface Silence {
   readonly call: string;
@@ -236,6 +245,9 @@ export interface Silence {
   readonly until: number;
   /** Its time is over, or it was ended from here. */
   endedAt: number | undefined;
+  /** Who asked for it, and who else approved it, by name. */
+  readonly by: string | undefined;
+  readonly approvedBy: readonly string[];
 }
 
 export type LivingMessage = ShownIncident | ShownAlerts;
@@ -345,6 +357,7 @@ export class Thread {
   readonly incidents = new Map<string, ShownIncident>();
   /** By the journals that know the groups, and their names there. */
   readonly alerts = new Map<string, ShownAlerts>();
+  readonly root: Root = { words: "", touched: 0, shown: undefined };
   /** By the calls that made them. */
   readonly silences = new Map<string, Silence>();
   /** The newest questions that no longer wait, by their calls. */

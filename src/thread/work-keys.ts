@@ -18,6 +18,8 @@ export const workKey = {
   progress: (view: string) => `begin:${view}`,
   /** So is a summary. */
   summary: (view: string) => `summary:${view}`,
+  /** Likewise what the message in the channel says. */
+  root: "root",
   /** Clicks are judged one at a time, hints given so too. */
   judging: "judge",
   hint: "hint",

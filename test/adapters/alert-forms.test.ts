@@ -30,6 +30,7 @@ const card = (name: string): AlertCard => ({
   services: [],
   silence: undefined,
   silenced: undefined,
+  flaps: undefined,
 });
 
 test.each(["leak.evil.example.org", "10.0.0.5:5432", "https://evil.example", "a. Then run x"])(
@@ -43,7 +44,10 @@ test.each(["leak.evil.example.org", "10.0.0.5:5432", "https://evil.example", "a.
 
 test("Discord: an address in an alert's link ends no link, and begins none", () => {
   const url = "https://app.datadoghq.com/x)[click](https://evil.example";
-  const message = alertsMessage({ ...card("HighCpu"), links: [{ label: "Monitor", url }] });
+  const message = alertsMessage({
+    ...card("HighCpu"),
+    links: [{ label: "Monitor", url, isKnown: true }],
+  });
   expect(JSON.stringify(discordMessages(message))).toContain(
     "[Monitor (app.datadoghq.com)](<https://app.datadoghq.com/x%29[click]%28https://evil.example>)",
   );

@@ -232,11 +232,19 @@ export const anyAlerts: fc.Arbitrary<AlertCard> = fc.record({
   shared: fc.option(anyLong(300), { nil: undefined }),
   more: fc.nat({ max: 1_000 }),
   links: fc.array(
-    fc.record({
-      label: anyLong(40),
-      url: fc.constantFrom("https://acme.sentry.io/x_y*z", "https://acme.sentry.io/`"),
-    }),
-    { maxLength: 3 },
+    fc
+      .tuple(
+        anyLong(40),
+        fc.constantFrom(
+          ["https://acme.sentry.io/x_y*z", true] as const,
+          ["https://acme.sentry.io/`", true] as const,
+          ["https://acme.sentry.io/x_y*z", false] as const,
+          ["https://acme.sentry.io/`](https://evil.example)", false] as const,
+          [`https://prometheus.corp/${"x_*".repeat(125)}`, false] as const,
+        ),
+      )
+      .map(([label, [url, isKnown]]) => ({ label, url, isKnown })),
+    { maxLength: 4 },
   ),
   incident: fc.constantFrom(undefined, "inc-20261123-aaaa"),
   heardAt: fc.constant(1_795_318_200_000),
@@ -244,7 +252,16 @@ export const anyAlerts: fc.Arbitrary<AlertCard> = fc.record({
   silence: fc.constantFrom(undefined, ['alertname="x"']),
   silenced: fc.constantFrom(
     undefined,
-    { until: 1_795_318_200_000, endedAt: undefined, isAll: true },
-    { until: 1_795_318_200_000, endedAt: 1_795_318_200_000, isAll: false },
+    ...[undefined, 1_795_318_200_000].flatMap((endedAt) =>
+      [true, false].map((isAll) => ({
+        until: 1_795_318_200_000,
+        endedAt,
+        isAll,
+        by: ["n".repeat(80)],
+        approvedBy: ["*bob*", "@everyone"],
+        isHeardSince: isAll,
+      })),
+    ),
   ),
+  flaps: fc.constantFrom(undefined, { turns: 100, since: 1_795_318_100_000 }),
 });

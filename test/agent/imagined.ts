@@ -9,7 +9,8 @@ import { type Call, grantsIn, isReader, type Run, talkingRuns } from "../../src/
 import { sharesOf } from "../../src/thread/routing.ts";
 import type { ModelRun } from "../../src/thread/model-run.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
-import { entryId, WHERE_IT_IS } from "../../src/thread/entry-ids.ts";
+import { cardState, entryId, WHERE_IT_IS } from "../../src/thread/entry-ids.ts";
+import { ROOT } from "../../src/thread/fold-root.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
 import type { Author } from "../../src/thread/click-rights.ts";
@@ -177,6 +178,8 @@ function learn(
       return { ...step, facts: "told" };
     case "deliver":
       return { ...step, facts: { entry: shownId(step.undelivered), ref: "m" } };
+    case "root":
+      return { ...step, facts: { entry: cardState(ROOT, thread.root.touched), ref: "" } };
     case "point":
       return { ...step, facts: { entry: WHERE_IT_IS[step.isOver ? "over" : "open"], ref: "" } };
   }

@@ -34,6 +34,10 @@ export interface AlertChat {
   threads(): number;
   remove(id: string): void;
   shown(id: string): string[];
+  /** The message that a thread begins with, as the channel shows it, and our reactions to it. */
+  root(thread: JournalKey): { text: string; reactions: string[] };
+  /** A person writes what begins a thread. */
+  said(text: string): string;
   pings(): readonly unknown[];
 }
 
@@ -83,6 +87,14 @@ export async function inSlack(): Promise<AlertChat> {
         .messages(ops)
         .filter((each) => each.thread_ts === ts)
         .map((each) => slack.textOf(each)),
+    root(thread) {
+      const ts = thread.split(":")[3] ?? "";
+      const first = slack.messages(ops).find((each) => each.ts === ts);
+      const names: Record<string, string> = { white_check_mark: "✅", no_bell: "🔕", repeat: "🔁" };
+      const reactions = slack.reactions(ops, ts).map((name) => names[name] ?? name);
+      return { text: first === undefined ? "" : slack.textOf(first), reactions };
+    },
+    said: (text) => slack.say(ana, ops, text),
     pings: () => slack.pings,
   };
 }
@@ -137,6 +149,14 @@ export async function inDiscord(): Promise<AlertChat> {
       discord.messages(ops).filter(({ id }) => discord.threadOf(id) !== undefined).length,
     remove: (id) => discord.remove(id),
     shown: (id) => discord.messages(threadOf(id)).map((each) => discord.textOf(each)),
+    root(thread) {
+      const id = thread.split(":")[2] ?? "";
+      const first = discord.message(id);
+      const own = discord.reactions.filter(({ messageId }) => messageId === id);
+      const text = first === undefined ? "" : discord.textOf(first);
+      return { text, reactions: own.map(({ emoji }) => emoji) };
+    },
+    said: (text) => discord.say(ana, ops, text),
     pings: () => discord.pings,
   };
 }

@@ -136,12 +136,24 @@ test("whoever turns six times within an hour flaps", () => {
   const [group] = say(0, firing("Flap"));
   if (group === undefined) throw new Error("no group");
   for (const minute of [1, 3, 5]) {
-    expect(isFlapping(group)).toBe(false);
+    expect(isFlapping(group, minute * MINUTE)).toBe(false);
     say(minute, over("Flap"));
     say(minute + 1, firing("Flap"));
   }
-  expect(isFlapping(group)).toBe(true);
+  expect(isFlapping(group, 7 * MINUTE)).toBe(true);
   expect(group.again).toBe(3);
+  // A repeat is no change.
+  say(14, firing("Flap"));
+  expect(isFlapping(group, 15 * MINUTE)).toBe(true);
+  expect(isFlapping(group, 16 * MINUTE)).toBe(false);
+});
+
+test("several alerts of one group that are told at once are one time that it was told of", () => {
+  const { say } = route();
+  const [group] = say(0, firing("Cpu", { instance: "a" }), firing("Cpu", { instance: "b" }));
+  expect(group?.told).toBe(1);
+  say(1, firing("Cpu", { instance: "a" }), over("Cpu", { instance: "b" }));
+  expect(group?.told).toBe(2);
 });
 
 test("in a maintenance window nothing gets a group; what has one is still told of", () => {
@@ -153,7 +165,10 @@ test("in a maintenance window nothing gets a group; what has one is still told o
   expect(groups.open.size).toBe(1);
   groups.add({ ...word(2), alerts: [firing("Disk")], quiet });
   expect([...groups.held.values()].map(({ alert }) => alert.name)).toEqual(["Backup", "Disk"]);
-  expect(groups.quiet.get("nightly")).toEqual({ count: 3, lastAt: 2 * MINUTE });
+  const names = new Set(["Backup", "Disk"]);
+  expect([...groups.quiet.values()]).toEqual([
+    { window: "nightly", until: 60 * MINUTE, firstAt: MINUTE, count: 2, names },
+  ]);
   groups.add({ ...word(3), alerts: [over("Backup")], quiet });
   expect(groups.held.size).toBe(1);
 });

@@ -150,6 +150,52 @@ test("a thread is told at once of what is new, and seldom of what comes and goes
   expect(last).toMatchObject({ again: 59, told: 120, resolved: 1 });
 });
 
+test("a group that flaps is told as such, and once more when it stays as it is, though nothing was said since", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const { work } = workerOf();
+  const began = clock.now;
+  for (let turn = 0; turn < 7; turn++) {
+    await say(["Cpu"], {}, turn % 2 === 0 ? "firing" : "resolved");
+    await work(KEY);
+    clock.now += 60_000;
+  }
+  const [thread = KEY] = channel.values();
+  clock.now += 5 * 60_000;
+  await work(KEY);
+  const flapping = (await states(thread)).at(-1);
+  expect(flapping).toMatchObject({ firing: 1, flaps: { turns: 6, since: began + 60_000 } });
+  clock.now += 10 * 60_000;
+  await work(KEY);
+  const calm = (await states(thread)).at(-1);
+  expect(calm).toMatchObject({ firing: 1, last: flapping?.last, told: flapping?.told });
+  expect(calm?.flaps).toBeUndefined();
+  const count = (await states(thread)).length;
+  clock.now += 3_600_000;
+  await work(KEY);
+  expect(await states(thread)).toHaveLength(count);
+});
+
+test("a request with several alerts of one group is one time that it was told of, also where several share an entry", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const rule = { groupBy: ["cluster"], windowMs: 600_000 };
+  const two = (name: string) =>
+    ["a", "b"].map((instance) => ({
+      fingerprint: `${name}-${instance}`,
+      status: "firing" as const,
+      name: "Cpu",
+      labels: { instance },
+    }));
+  await say([], { alerts: two("x"), rule, requests: [{ request: "r1", alerts: 2 }] });
+  await workerOf().work(KEY);
+  const [thread = KEY] = channel.values();
+  expect((await states(thread)).at(-1)).toMatchObject({ firing: 2, told: 1 });
+  const requests = ["r2", "r3"].map((request) => ({ request, alerts: 2 }));
+  await say([], { alerts: [...two("x"), ...two("x")], rule, requests });
+  clock.now += 60_000;
+  await workerOf().work(KEY);
+  expect((await states(thread)).at(-1)).toMatchObject({ firing: 2, told: 3 });
+});
+
 test("a channel without the bot: operations are told once, and it is tried again each minute", async () => {
   const { clock, channel, tries, trouble, ops, say, workerOf } = stage();
   const { work } = workerOf();

@@ -52,6 +52,7 @@ function stage() {
     clock,
     ledger,
     journal,
+    write,
     /** A person's command that runs a tool, up to how it ended. */
     async call(
       key: JournalKey,
@@ -174,13 +175,17 @@ test("what could not be seen is counted by what would help, and refused reads na
   };
   for (const key of [C1, C1, C2]) await call(key, "kubernetes_get", { gaps: [gap, gap] });
   await call(SECRET, "kubernetes_get", { gaps: [{ ...gap, what: "nodes" }] });
-  await call(C2, "read_log", { outcome: "blocked", text: "Policy denies it: no logs here." });
+  const blocked = { outcome: "blocked", text: "No logs here." } as const;
+  await call(C2, "read_log", { ...blocked, deniedBy: "approvals.rules" });
+  // No rule says so: what its words begin with is no reason to change one.
+  await call(C2, "read_file", { ...blocked, text: "Rule of the file: it is too long." });
   at("2026-11-20T11:00:00Z");
   const { text: said } = await text("today");
   expect(said).toContain(`What I could not see:
 - secrets in namespace shop: forbidden (3 calls). Allow get on secrets.
-- what read_log shows: Policy denies it: no logs here (1 call). If people here should have read_log, allow it in approvals.rules of watchkeeper.yaml.`);
+- what read_log shows: No logs here (1 call). If people here should have read_log, allow it in approvals.rules of watchkeeper.yaml.`);
   expect(said).not.toContain("nodes");
+  expect(said).not.toContain("read_file");
   expect((await text("today", "slack:T1:G1")).text).toContain("nodes");
 });
 
@@ -269,6 +274,18 @@ test("of a thread with several groups of alerts each is told of", async () => {
   const said = (await text("today")).text;
   expect(said).toContain("Alerts that fire:\n- DiskFull");
   expect(said).toContain("Alerts that are over:\n- HighLatency");
+});
+
+test("who may see a thread is judged by its places as they are when somebody asks, not as they were", async () => {
+  const { at, call, write, text } = stage();
+  at("2026-11-19T10:00:00Z");
+  await call(C1, "kubernetes_scale", {}, "write");
+  at("2026-11-20T10:00:00Z");
+  expect((await text("yesterday")).text).toContain("Doing kubernetes_scale");
+  await write(C1, [{ id: "view:1", kind: "view_added", view: SECRET }]);
+  expect((await text("yesterday")).text).not.toContain("kubernetes_scale");
+  await write(C1, [{ id: "unview:1", kind: "view_removed", view: SECRET }]);
+  expect((await text("yesterday")).text).toContain("Doing kubernetes_scale");
 });
 
 test("a question that was deleted after the period is not shown", async () => {

@@ -125,6 +125,7 @@ describe("a rule", () => {
     expect(decideAccess(policy(...rules), read, [who("member")])).toEqual({
       kind: "deny",
       why: "Rule 1 of access.rules doesn't let those who asked use read_log here.",
+      by: "access.rules",
     });
     expect(verdict(rules, read, who("unknown"))).toBe("allow");
     expect(verdict(rules, { ...read, tool: "x" }, who("member"))).toBe("allow");

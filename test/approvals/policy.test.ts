@@ -88,7 +88,7 @@ describe("rules", () => {
       { match: { tool: ["a", "run_*"], effect: "write" }, decide: "deny" },
     );
     const why = "rule 2 of approvals.rules denies this call of run_command";
-    expect(decidePolicy(policy, run(["ls"]))).toEqual({ kind: "deny", why });
+    expect(decidePolicy(policy, run(["ls"]))).toEqual({ kind: "deny", why, by: "approvals.rules" });
     expect(denies(policy, run(["ls"]))).toBe(why);
     expect(denies(policy, run(["ls"], "read"))).toBeUndefined();
   });

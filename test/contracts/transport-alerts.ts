@@ -135,13 +135,13 @@ export function alertsOnSurface(surface: Surface): void {
       String.raw`hard="@everyone <!here> [x](https://evil.test) \"it\\\" is"`,
     ]);
     surface.pass(60_000);
-    await shows(key, "silence until");
+    await shows(key, "Silenced until");
     await at().press(key, "ana", "Undo", "a1");
     await shows(key, "a2");
     await at().press(key, "bob", "Approve", "a2");
     await until(async () => ofKind(await entriesOf(key), "tool_finished").length > 2);
     surface.pass(60_000);
-    await shows(key, "silence expired");
+    await shows(key, "The silence ended");
     expect(expired).toEqual([SILENCE_ID]);
     expect(at().pings().length).toBeLessThan(3);
   });
@@ -155,12 +155,12 @@ export function alertsOnSurface(surface: Surface): void {
     await until(async () => ofKind(await entriesOf(key), "tool_finished").length > 1);
     expect(silenced).toHaveLength(1);
     surface.pass(60_000);
-    await shows(key, "silence until");
+    await shows(key, "Silenced until");
     surface.pass(HOUR);
     await until(async () => ofKind(await entriesOf(key), "timer").length === 1);
     // The next edit waits for a while after the last.
     surface.pass(60_000);
-    await shows(key, "silence expired");
+    await shows(key, "The silence ended");
   });
 
   test("Look into it is a question of whoever pressed, and the alert's words are no instruction", async () => {

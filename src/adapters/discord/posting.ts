@@ -185,6 +185,20 @@ function markOf(key: JournalKey, delivery: string, part: number): Mark {
   };
 }
 
+/** A message that is edited keeps the mark of its delivery, so that it is found again. */
+export function stamped(place: Place, message: DiscordMessage, delivery: string): DiscordMessage {
+  return withMark(message, markOf(keyOf(place), delivery, 0));
+}
+
+/** Whether that delivery made a message with these components. */
+export function isStamped(
+  place: Place,
+  components: APIMessage["components"],
+  delivery: string,
+): boolean {
+  return components?.[0]?.id === markOf(keyOf(place), delivery, 0).id;
+}
+
 function withMark(message: DiscordMessage, { id }: Mark): DiscordMessage {
   const [first, ...rest] = message.components;
   return first === undefined ? message : { ...message, components: [{ ...first, id }, ...rest] };

@@ -14,6 +14,7 @@ import type { DiscordPeople } from "./people.ts";
 import { isPrivate, partsOf } from "../shared/posting.ts";
 import { accountOf, linkOf, type Place, tryUser } from "./place.ts";
 import type { Posting } from "./posting.ts";
+import { createShowRoot } from "./root.ts";
 import { isWithin } from "./say.ts";
 
 export interface ViewParts {
@@ -33,6 +34,7 @@ export function createView(place: Place, parts: ViewParts): View {
     posting,
     board,
     allowLink: isWithin(place),
+    showRoot: createShowRoot(place, { ...parts.earlier, posting }),
     linkTo: (ref) => (isPrivate(ref) ? undefined : linkOf(place, partsOf(ref)[0])),
     encode: discordMessages,
     encodeCard: discordCard,

@@ -1,7 +1,7 @@
 import { formatUtc, showDuration } from "../../core/instant.ts";
 import { labelsFor } from "../../core/label-names.ts";
 import { counted, oneLine } from "../../core/text.ts";
-import type { AlertCard } from "../shown.ts";
+import type { AlertCard, AlertSilence } from "../shown.ts";
 import { alertButton, type Button } from "./buttons.ts";
 import type { RenderedCard, Tone } from "./card.ts";
 import { clip, summaryOf } from "./clip.ts";
@@ -14,11 +14,16 @@ const MAX = {
   title: 280,
   severity: 60,
   text: 700,
+  said: 240,
   value: 120,
   label: 40,
   where: 600,
   folded: 500,
+  address: 400,
 } as const;
+
+/** Addresses that can only be copied. */
+const MAX_COPIED = 2;
 
 /** A group of alerts, for everybody in its thread. */
 export function renderAlerts(card: AlertCard): RenderedCard {
@@ -30,7 +35,7 @@ export function renderAlerts(card: AlertCard): RenderedCard {
     command: undefined,
     notes: notesOf(card),
     facts: factsOf(card),
-    timeline: linksOf(card),
+    timeline: linesOf([...standsOf(card), ...linksOf(card)]),
     about: aboutOf(card),
     mentions: [],
     exact: undefined,
@@ -55,6 +60,35 @@ export function alertsMessage(card: AlertCard): RenderedMessage {
     buttons: [],
     summary,
   };
+}
+
+/**
+ * What the message in the channel says that a thread of alerts began with, for who sees only that:
+ * `✅ HighErrorRate · checkout: 5xx at 12 %`, and beneath it how all of it stands.
+ */
+export function rootMessage(card: AlertCard): RenderedMessage {
+  const [said = ""] = notesOf(card);
+  const about = said === "" ? "" : `: ${clip(oneLine(said), MAX.said)}`;
+  const text = `${isOver(card) ? "✅" : markOf(card)} ${titleOf(card)}${about}`;
+  const lines = [standingInlines(card), ...standsOf(card)];
+  return {
+    blocks: [
+      { kind: "text", inlines: inert(text) },
+      { kind: "small", inlines: linesOf(lines) },
+    ],
+    buttons: [],
+    summary: summaryOf(text),
+  };
+}
+
+/** `Resolved at … after 42 min · 3 alerts`, `2 firing, 1 over since …` */
+function standingInlines(card: AlertCard): Inline[] {
+  const { startedAt, overAt, resolved } = card;
+  if (overAt === undefined || !isOver(card))
+    return [{ text: `${sentenceOf(card)} since ` }, timeOf(startedAt)];
+  const many = resolved > 1 ? ` · ${counted(resolved, "alert")}` : "";
+  const took = ` after ${showDuration(Math.max(0, overAt - startedAt))}${many}`;
+  return [{ text: "Resolved at " }, timeOf(overAt), { text: took }];
 }
 
 /** `HighErrorRate · checkout` */
@@ -84,7 +118,8 @@ export function alertsLine(card: AlertCard): string {
   return `${standingOf(card)}: ${card.name}`;
 }
 
-const isOver = ({ overAt, firing, acknowledged }: AlertCard) =>
+/** All of it is over. */
+export const isOver = ({ overAt, firing, acknowledged }: AlertCard) =>
   overAt !== undefined && firing + acknowledged === 0;
 
 function standingOf(card: AlertCard): string {
@@ -98,18 +133,29 @@ function standingOf(card: AlertCard): string {
   return `${markOf(card)} ${sentenceOf(card)}${how}`;
 }
 
-function markOf({ firing, urgency }: AlertCard): string {
+/** Nobody is told of what fires while a silence holds. */
+export const isHidden = ({ silenced }: AlertCard) =>
+  silenced !== undefined && silenced.endedAt === undefined && silenced.isAll;
+
+function markOf(card: AlertCard): string {
+  const { firing, urgency, flaps } = card;
+  if (isHidden(card)) return "🔕";
+  if (flaps !== undefined) return "🔁";
   if (firing === 0) return "👀";
   return urgency >= 2 ? "🔥" : "⚠️";
 }
 
-/** `Firing again`, `3 firing, 1 acknowledged, 2 over` */
-function sentenceOf({ firing, acknowledged, resolved, back }: AlertCard): string {
+/** `Firing again`, `Silenced`, `3 firing, 1 acknowledged, 2 over` */
+function sentenceOf(card: AlertCard): string {
+  const { firing, acknowledged, resolved, back } = card;
   const again = back === undefined ? "" : " again";
-  if (firing + acknowledged + resolved === 1)
-    return firing === 1 ? `Firing${again}` : "Acknowledged";
+  const fires = isHidden(card) ? "silenced" : `firing${again}`;
+  if (firing + acknowledged + resolved === 1) {
+    const word = firing === 1 ? fires : "acknowledged";
+    return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+  }
   return [
-    ...(firing > 0 ? [`${firing} firing${again}`] : []),
+    ...(firing > 0 ? [`${firing} ${fires}`] : []),
     ...(acknowledged > 0 ? [`${acknowledged} acknowledged`] : []),
     ...(resolved > 0 ? [`${resolved} over`] : []),
   ].join(", ");
@@ -117,7 +163,7 @@ function sentenceOf({ firing, acknowledged, resolved, back }: AlertCard): string
 
 function toneOf(card: AlertCard): Tone {
   if (isOver(card)) return "good";
-  if (card.firing === 0 || card.urgency === 0) return "calm";
+  if (card.firing === 0 || card.urgency === 0 || isHidden(card)) return "calm";
   return card.urgency >= 2 ? "danger" : "caution";
 }
 
@@ -158,15 +204,72 @@ function buttonsOf(card: AlertCard): Button[] {
   ];
 }
 
-/** Each with the host that it leads to. */
-function linksOf({ links }: AlertCard): Inline[] {
-  return links.flatMap(({ label, url }, at): Inline[] => {
-    const address = addressInline(url, () => true);
-    const host = URL.parse(url)?.host;
-    if (address.url === undefined || host === undefined) return [];
-    const between = at === 0 ? [] : [{ text: " · " }];
-    return [...between, { ...address, label: `${lettersOf(label)} (${host})` }];
-  });
+/** One beneath the other. */
+function linesOf(lines: readonly (readonly Inline[])[]): Inline[] {
+  return lines.flatMap((line, at) => (at === 0 ? line : [{ text: "\n" }, ...line]));
+}
+
+/** What there is to know of how it stands, a line each. */
+function standsOf(card: AlertCard): Inline[][] {
+  const { flaps, silenced } = card;
+  return [
+    ...(flaps === undefined ? [] : [flapInlines(card, flaps)]),
+    ...(silenced === undefined || isOver(card) ? [] : [silenceInlines(silenced)]),
+  ];
+}
+
+/** `Flapping: 6 changes in 10 min. I tell it again when it stays as it is.` */
+function flapInlines(
+  { toldAt }: AlertCard,
+  { turns, since }: NonNullable<AlertCard["flaps"]>,
+): Inline[] {
+  const span = showDuration(Math.max(60_000, toldAt - since));
+  return [
+    { text: `🔁 Flapping: ${turns} changes in ${span}. I tell it again when it stays as it is.` },
+  ];
+}
+
+/** `Silenced until 11:20 by ana, approved by bob. It fires here again when the silence ends, unless it is over by then.` */
+function silenceInlines({ until, endedAt, isAll, ...of }: AlertSilence): Inline[] {
+  const by = [
+    ...(of.by.length === 0 ? [] : [` by ${of.by.map(personOf).join(", ")}`]),
+    ...(of.approvedBy.length === 0
+      ? []
+      : [`, approved by ${of.approvedBy.map(personOf).join(", ")}`]),
+  ].join("");
+  if (endedAt !== undefined) {
+    const unheard = of.isHeardSince ? "" : " Nothing was heard of it since: it may be over.";
+    return [{ text: "🔔 The silence ended " }, timeOf(endedAt), { text: `.${unheard}` }];
+  }
+  const what = isAll ? "🔕 Silenced until " : "🔕 Some are silenced until ";
+  const then = `${by}. What still fires when the silence ends fires here again.`;
+  return [{ text: what }, timeOf(until), { text: then }];
+}
+
+const personOf = (name: string) => clip(oneLine(name), MAX.label);
+
+/** What may be clicked, each with the host that it leads to; beneath, whole and as code, what can only be copied. */
+function linksOf({ links }: AlertCard): Inline[][] {
+  const known = links.filter(({ isKnown }) => isKnown).flatMap(knownLink);
+  const others = links
+    .filter(({ isKnown }) => !isKnown)
+    .flatMap(copiedLink)
+    .slice(0, MAX_COPIED);
+  const inline = known.flatMap((each, at) => (at === 0 ? [each] : [{ text: " · " }, each]));
+  return [...(inline.length === 0 ? [] : [inline]), ...others];
+}
+
+function knownLink({ label, url }: AlertCard["links"][number]): Inline[] {
+  const address = addressInline(url, () => true);
+  const host = URL.parse(url)?.host;
+  if (address.url === undefined || host === undefined) return [];
+  return [{ ...address, label: `${lettersOf(label)} (${host})` }];
+}
+
+/** One that is too long is not cut: half an address leads somewhere else. */
+function copiedLink({ label, url }: AlertCard["links"][number]): Inline[][] {
+  if (url.length > MAX.address || url.includes("`")) return [];
+  return [[{ text: `${lettersOf(label)}: ` }, { text: url, code: true }]];
 }
 
 /** What is shown in an address's place is never markup. */
@@ -177,22 +280,14 @@ function lettersOf(label: string): string {
 
 /** `since … · told 14 times, last …` */
 function aboutOf(card: AlertCard): Inline[] {
-  const { startedAt, overAt, told, toldAt, back, silenced } = card;
-  const hidden: Inline[] = silenced === undefined ? [] : silenceInlines(silenced);
+  const { startedAt, overAt, told, toldAt, back } = card;
   const again: Inline[] =
     back === undefined ? [] : [{ text: ` · back ${timesOf(back.times)}, last ` }, timeOf(back.at)];
   const repeats: Inline[] =
     told > 1 ? [{ text: ` · told ${timesOf(told)}, last ` }, timeOf(toldAt)] : [];
   return overAt !== undefined && isOver(card)
-    ? [timeOf(startedAt), { text: " to " }, timeOf(overAt), ...again, ...repeats, ...hidden]
-    : [{ text: "since " }, timeOf(startedAt), ...again, ...repeats, ...hidden];
-}
-
-function silenceInlines({ until, endedAt, isAll }: NonNullable<AlertCard["silenced"]>): Inline[] {
-  const what = isAll ? "silence" : "silence of some";
-  return endedAt === undefined
-    ? [{ text: ` · 🔕 ${what} until ` }, timeOf(until)]
-    : [{ text: ` · 🔔 ${what} expired ` }, timeOf(endedAt)];
+    ? [timeOf(startedAt), { text: " to " }, timeOf(overAt), ...again, ...repeats]
+    : [{ text: "since " }, timeOf(startedAt), ...again, ...repeats];
 }
 
 function timesOf(count: number): string {

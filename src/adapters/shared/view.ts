@@ -57,6 +57,8 @@ export interface ChatViewParts<Place, Message> {
   earlier?: NonNullable<View["earlier"]>;
   linkTo: NonNullable<View["linkTo"]>;
   sign: ThreadSign<Place>;
+  /** As `View.showRoot`. */
+  showRoot?: View["showRoot"];
   /** A model's answer is shown, and what it comes to in a sentence; never fails. */
   onConclusion?(place: Place, sentence: string): void;
   log: Logger;
@@ -75,6 +77,7 @@ export function createChatView<Place, Message>(
   return {
     ...(parts.earlier !== undefined && { earlier: parts.earlier }),
     linkTo: parts.linkTo,
+    ...(parts.showRoot !== undefined && { showRoot: parts.showRoot }),
 
     ...progressIn(place, parts),
 

@@ -56,6 +56,13 @@ export async function findDelivery(
   return found;
 }
 
+/** Whether a message is the first part of that delivery. */
+export function markedAs(message: unknown, delivery: string): boolean {
+  const { data } = marked.safeParse(message);
+  const { id, part } = data?.metadata?.event_payload ?? {};
+  return id === delivery && part === 0;
+}
+
 async function* messagesOf(api: Api, { channel, root }: Place, oldest: string) {
   const args = { channel, oldest, limit: PAGE, include_all_metadata: true };
   let cursor: string | undefined;

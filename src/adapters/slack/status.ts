@@ -7,6 +7,7 @@ import type { Api } from "./api.ts";
 import { refusalCode } from "./errors.ts";
 import { LOADING, LOOKING } from "./phrases.ts";
 import type { Place } from "./place.ts";
+import type { LookAtRoot } from "./root.ts";
 
 /** How often a thread at work is looked at: from the first look on it has Slack's own Stop. */
 export const LOOK_MS = 5_000;
@@ -48,9 +49,10 @@ type Ask = (client: webApi.WebClient) => Promise<unknown>;
 /**
  * Shows what a thread is doing; nothing depends on it. The first sign is words, which the answer takes away by itself. A session needs
  * two requests, of which Slack takes about fifty a minute: what takes longer has one, and what waits for a person. A way that the
- * workspace does not have is tried once; where it has none, the thread's first message gets 👀, and ✅ once it is answered.
+ * workspace does not have is tried once; where it has none, the thread's first message gets 👀, and ✅ once it is answered. A bot's
+ * message, such as an alert, gets neither: it asks nothing, and ✅ says there that the alert is over.
  */
-export function createStatus(api: Api, log: Logger) {
+export function createStatus(api: Api, lookAtRoot: LookAtRoot, log: Logger) {
   /** The methods that this workspace does not have. */
   const off = new Set<string>();
   const threads = new LRUCache<string, Shown>({ max: MAX_THREADS });
@@ -82,7 +84,10 @@ export function createStatus(api: Api, log: Logger) {
 
   const reacts = () => off.has(SESSION) && off.has(WORDS);
 
-  async function react({ channel, root }: Place, isWork: boolean): Promise<void> {
+  async function react(place: Place, isWork: boolean): Promise<void> {
+    const { channel, root } = place;
+    const first = await lookAtRoot(place).catch(() => undefined);
+    if (first?.kind !== "person") return;
     const reaction = (name: string) => ({ channel, timestamp: root, name });
     const add = (name: string) =>
       attempt("reactions.add", (client) => client.reactions.add(reaction(name)));

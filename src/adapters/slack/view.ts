@@ -14,6 +14,7 @@ import { messageLink, type Place, tryAccount, type Workspace } from "./place.ts"
 import { isPaged } from "./tables.ts";
 import type { PlanStreams } from "./plan-stream.ts";
 import type { Posting } from "./posting.ts";
+import { createShowRoot, type LookAtRoot } from "./root.ts";
 
 export interface ViewParts {
   api: Api;
@@ -22,6 +23,7 @@ export interface ViewParts {
   streams: PlanStreams;
   board: ProgressBoard<Place>;
   sign: ThreadSign<Place>;
+  lookAtRoot: LookAtRoot;
   onConclusion(place: Place, sentence: string): void;
   allowLink: AllowLink;
   /** The display name; undefined when Slack does not answer quickly. */
@@ -44,7 +46,10 @@ export function createViews(parts: ViewParts) {
 }
 
 /** One thread, as everyone in it sees it. Throws what the Web API answers; the outbox repeats it. */
-function createView(place: Place, { api, workspace, nameOf, ...parts }: ViewParts): View {
+function createView(
+  place: Place,
+  { api, workspace, nameOf, lookAtRoot, ...parts }: ViewParts,
+): View {
   // In a direct message all that stands above is other conversations with the bot.
   const isDirect = place.channel.startsWith("D");
   const userOf = (account: string) => tryAccount(account)?.user ?? account;
@@ -52,6 +57,7 @@ function createView(place: Place, { api, workspace, nameOf, ...parts }: ViewPart
     ...parts,
     encode: slackMessages,
     linkTo: (ref) => messageLink(workspace, place, ref),
+    showRoot: createShowRoot(place, { api, look: lookAtRoot, posting: parts.posting }),
     beginPlan: (progress, delivery) => parts.streams.begin(place, progress, delivery),
     encodeCard: (card) => slackCard(card),
     basic: { encode: basicMessages, encodeCard: (card) => slackCard(card, false) },

@@ -27,6 +27,7 @@ import { createPosting } from "./posting.ts";
 import { createSay } from "./say.ts";
 import { createInteractions, type InteractionParts } from "./interactions.ts";
 import { createBackfill } from "./backfill.ts";
+import { createRootLook } from "./root.ts";
 import { createStatus, createThumbsUp, LOOK_MS } from "./status.ts";
 import { createTitles } from "./titles.ts";
 import { createViews } from "./view.ts";
@@ -75,7 +76,7 @@ export function serveWorkspace(
   const paced = pacedApi(api, pace);
   const people = createPeople(paced, workspace);
   const showing = createShowing({ api, paced, pace }, workspace, parts);
-  const { posting, allowLink, board, streams, sign } = showing;
+  const { posting, allowLink, board, streams, sign, lookAtRoot } = showing;
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
@@ -130,7 +131,16 @@ export function serveWorkspace(
         slackMessages(await renderOutgoing(notice, allowLink)),
         delivery,
       ),
-    viewOf: createViews({ ...shown, posting, streams, board, sign, onConclusion, allowLink }),
+    viewOf: createViews({
+      ...shown,
+      lookAtRoot,
+      posting,
+      streams,
+      board,
+      sign,
+      onConclusion,
+      allowLink,
+    }),
     readAgain: missed.begin,
     async stop() {
       board.stop();
@@ -174,7 +184,8 @@ function createShowing(
   workspace: Workspace,
   { maxStreamMs, log }: WorkspaceParts,
 ) {
-  const status = createStatus(api, log);
+  const lookAtRoot = createRootLook(paced, workspace);
+  const status = createStatus(api, lookAtRoot, log);
   const streams = createPlanStreams({
     api: paced,
     sessionOf: status.sessionOf,
@@ -200,5 +211,5 @@ function createShowing(
     show: status.show,
     renewMs: LOOK_MS,
   });
-  return { posting, streams, board, sign, allowLink };
+  return { posting, streams, board, sign, allowLink, lookAtRoot };
 }

@@ -1,7 +1,7 @@
 import { basicBlocks } from "../render/basic.ts";
 import type { Block, Inline } from "../render/rich-text.ts";
 import type { Look, Style } from "./style.ts";
-import { formatExpiry } from "./time.ts";
+import { formatMoment } from "./time.ts";
 import { foldExact, widthOf, wrapWords } from "./wrap.ts";
 
 /** Narrower than this, deeply nested text would be one character a line. */
@@ -149,7 +149,7 @@ function paintInline(inline: Inline, look: Look, base: readonly Style[]): string
     ...(url === undefined ? [] : ["underline" as const]),
     ...(tone === undefined ? [] : [TONES[tone]]),
   ];
-  const text = at === undefined ? inline.text : formatExpiry(at, look.now);
+  const text = at === undefined ? inline.text : formatMoment(at, look.now);
   // Few terminals strike text out.
   return (strike ? `~~${text}~~` : text)
     .split(CITATION)

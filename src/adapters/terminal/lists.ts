@@ -2,7 +2,7 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../shown.ts";
 import type { ThreadSummary } from "../queries.ts";
 import type { Look } from "./style.ts";
-import { formatAge, formatExpiry } from "./time.ts";
+import { formatAge, formatMoment } from "./time.ts";
 import { clip } from "./wrap.ts";
 
 /** The part of a key that people type: the first eight characters of the uuid. */
@@ -37,5 +37,5 @@ export function waitingText(card: ActionCard, here: JournalKey, look: Look): str
   const what = card.preview.title ?? card.canonical;
   const args = look.paint("dim", clip(what, Math.max(12, look.columns - head.length)));
   const where = card.key === here ? "in this thread" : `/resume ${shortKey(card.key)}`;
-  return `${head}${args}\n    expires ${formatExpiry(card.expiresAt, look.now)} · ${where}`;
+  return `${head}${args}\n    expires ${formatMoment(card.expiresAt, look.now)} · ${where}`;
 }

@@ -23,9 +23,9 @@ function two(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** `03:41 (in 58 min)`; never promises more time than there is. */
-export function formatExpiry(at: number, now: number): string {
+/** `03:41 (in 58 min)`, `03:41 (12 min ago)`; never promises more time than there is. */
+export function formatMoment(at: number, now: number): string {
   const left = at - now;
-  if (left <= 0) return `${formatClock(at, now)} (passed)`;
-  return `${formatClock(at, now)} (in ${formatAge(left)})`;
+  const away = left <= 0 ? `${formatAge(-left)} ago` : `in ${formatAge(left)}`;
+  return `${formatClock(at, now)} (${away})`;
 }

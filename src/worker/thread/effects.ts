@@ -26,6 +26,7 @@ import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { page } from "./page.ts";
 import { show, showRun } from "./show.ts";
+import { root } from "./root.ts";
 import { sum } from "./sum.ts";
 import { point } from "./point.ts";
 import { mark, read, recover, runTool, verifyLater } from "./tool-call.ts";
@@ -257,6 +258,7 @@ const LEARNED: {
   deliver: { learn: show, kept: true },
   show: { learn: showRun, kept: true },
   sum: { learn: sum, kept: true },
+  root: { learn: root, kept: true },
   point: { learn: point, kept: true },
   judge: { learn: judgeClick, kept: false },
   hint: { learn: judgeAssent, kept: false },

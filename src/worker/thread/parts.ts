@@ -26,6 +26,8 @@ export interface ThreadParts extends WorkerParts {
   policy: ApprovalPolicy;
   /** Addresses that the configuration lets people click; undefined: none. */
   mayLink?: LinkRule;
+  /** The same for addresses that alerts name, on their messages. Default: as `mayLink`. */
+  mayLinkAlert?: LinkRule;
   /** `network.allow`: hosts that the configuration knows. Default: none. */
   network?: readonly string[];
   access: AccessPolicy;

@@ -6,7 +6,7 @@ import {
   type ThreadPeople,
 } from "../../approvals/eligibility.ts";
 import { type Action, editedArgs } from "../../thread/action.ts";
-import { type Ask, plainAsk } from "../../approvals/policy.ts";
+import { type Ask, type Decision, plainAsk } from "../../approvals/policy.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { exactText, shownBytes } from "../../security/sanitize.ts";
 import { MAX_ARGS_BYTES } from "../../core/edit.ts";
@@ -73,12 +73,16 @@ function blocked(text: string): Proposal {
   return { kind: "blocked", text };
 }
 
+function denied({ why, by }: Extract<Decision, { kind: "deny" }>): Proposal {
+  return { kind: "blocked", text: why, ...(by !== undefined && { by }) };
+}
+
 async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal): Promise<Proposal> {
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   const { last } = ctx.state;
   const asIs = await mayRun(ctx, call, { args: call.args }, signal);
-  if (asIs.kind === "deny") return isBeyondApps(ctx, call) ? { kind: "beyond" } : blocked(asIs.why);
+  if (asIs.kind === "deny") return isBeyondApps(ctx, call) ? { kind: "beyond" } : denied(asIs);
   const undone = undoneBy(ctx, call);
   // A tool said how to take back what it did; nobody wrote that.
   const by = undone === undefined ? "person" : "bot";
@@ -88,7 +92,7 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const isSame = ctx.state.last === last && isAsAsked(prepared, call);
   // Denied before in other words, such as with a default written out.
   const decision = isSame ? asIs : await mayRun(ctx, call, { args }, signal);
-  if (decision.kind === "deny") return blocked(decision.why);
+  if (decision.kind === "deny") return denied(decision);
   const tooMany = whyTooManyInRun(ctx, call, tool);
   if (tooMany !== undefined) return blocked(tooMany);
   if (tool.question !== undefined) {

@@ -72,9 +72,10 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
   });
 };
 
-function shownAs({ encoder, mayLink, dispatcher }: ThreadContext["parts"]): ShownWords {
+export function shownAs({ encoder, dispatcher, ...parts }: ThreadContext["parts"]): ShownWords {
+  const { mayLink, mayLinkAlert = mayLink } = parts;
   const canSilence = dispatcher.find(SILENCE) !== undefined;
-  return { encode: encoder.encode, mayLink, canSilence };
+  return { encode: encoder.encode, mayLink, mayLinkAlert, canSilence };
 }
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */
@@ -104,7 +105,7 @@ export function noteOurs({ thread, tried }: ThreadContext, ours: ReadonlySet<str
 
 export async function showOn(
   ctx: ThreadContext,
-  step: StepOf<"deliver" | "show" | "sum">,
+  step: StepOf<"deliver" | "show" | "sum" | "root">,
   retry: string,
   signal: AbortSignal,
   send: (view: View) => Promise<Shown & { takeBack(from: View): Promise<void> }>,
@@ -138,6 +139,7 @@ const SHOWS: ReadonlySet<PropertyKey> = new Set<keyof View>([
   "postLiving",
   "updateLiving",
   "quote",
+  "showRoot",
 ]);
 
 /** The view, for what nothing may take back once it was read. A message is made before it comes here: it says nothing that is newer. */

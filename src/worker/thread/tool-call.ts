@@ -5,6 +5,7 @@ import { lateDraft } from "../../thread/drafts-calls.ts";
 import { isCheck } from "../../thread/checking.ts";
 import { argsOf, askerIn, type Call, doingOf, mayOnlyRead } from "../../thread/state.ts";
 import { begunOf } from "../../queries/outgoing.ts";
+import type { DeniedBy } from "../../core/entry-fields.ts";
 import { isAgent } from "../../core/people.ts";
 import type { PreparedCall, ToolResult } from "../../core/tool-call.ts";
 import type { Asker, Verdict } from "../../tools/tool.ts";
@@ -229,14 +230,14 @@ const NEEDS_APPROVAL =
 
 const runAgain: Learn<"recover"> = async (ctx, step, signal) => {
   const { key, call } = step;
-  const end = (kind: "blocked" | "cancelled", text: string) =>
-    conclude(ctx, { ...step, facts: { kind, text } });
+  const end = (kind: "blocked" | "cancelled", text: string, by?: DeniedBy) =>
+    conclude(ctx, { ...step, facts: { kind, text, by } });
   try {
     const permission = await mayRun(ctx, call, { args: argsOf(call), effect: "read" }, signal);
     return async () => {
       if (ctx.thread.runs.get(call.run)?.stopped === true)
         return end("cancelled", "Interrupted, then stopped.");
-      if (permission.kind === "deny") return end("blocked", permission.why);
+      if (permission.kind === "deny") return end("blocked", permission.why, permission.by);
       if (permission.kind === "ask") return end("blocked", NEEDS_APPROVAL);
       if (!ctx.over && !ctx.fenced && !ctx.draining) runTool(ctx, call);
     };

@@ -358,7 +358,7 @@ test("an answer that comes soon takes the words away by itself; what takes longe
   const log = pino({ level: "silent" });
   const { botToken: token, apiUrl } = slack;
   const api = createApi({ token, apiUrl, variable: "SLACK_BOT_TOKEN", log });
-  const { show } = createStatus(api, log);
+  const { show } = createStatus(api, async () => ({ kind: "person" }), log);
   const place = { channel: ops.id, root };
   await show(place, "working", true);
   expect([slack.statusLine(ops, root), slack.session(ops, root)]).toEqual([

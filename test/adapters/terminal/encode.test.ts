@@ -42,6 +42,14 @@ const PIECES =
     .split(" ")
     .map((piece) => piece.replaceAll("·", " ").replaceAll("¶", "\n").replaceAll("→", "\t"));
 
+test("a time says how far away it is, before it and after it: a start that lies back did not pass", () => {
+  const look = { paint: createPaint(false), columns: 80, now: NIGHT, rich: true };
+  const line = (text: string, at: number) =>
+    terminalLines([{ kind: "small", inlines: [{ text }, { text: "x", at }] }], look).join("");
+  expect(line("since ", NIGHT - 12 * 60_000)).toMatch(/^since \d\d:\d\d \(12 min ago\)$/);
+  expect(line("expires ", NIGHT + 12 * 60_000)).toMatch(/^expires \d\d:\d\d \(in 12 min\)$/);
+});
+
 describe("a model's Markdown", () => {
   test("is laid out for a terminal (golden)", async () => {
     expect(await shown(ANSWER)).toBe(

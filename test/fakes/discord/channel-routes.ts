@@ -162,6 +162,18 @@ function react({ platform, param }: Asked): Answer {
   return undefined;
 }
 
+/** The bot's own, which needs no permission but to read. */
+function unreact({ platform, param }: Asked): Answer {
+  const channel = channelFor(platform.world, param("channel"), PERMISSIONS.readMessageHistory);
+  const message = messageIn(channel, param("message"));
+  const at = platform.reactions.findIndex(
+    ({ messageId, emoji }) => messageId === message.id && emoji === param("emoji"),
+  );
+  if (at < 0) throw refusal("unknownEmoji");
+  platform.reactions.splice(at, 1);
+  return undefined;
+}
+
 /** Who put the emoji there, in the order of their ids. */
 function listMarks({ platform, param, query }: Asked): Answer {
   const { world } = platform;
@@ -204,6 +216,11 @@ export const CHANNEL_ROUTES: readonly Route[] = [
     method: "PUT",
     pattern: "/channels/:channel/messages/:message/reactions/:emoji/@me",
     run: react,
+  },
+  {
+    method: "DELETE",
+    pattern: "/channels/:channel/messages/:message/reactions/:emoji/@me",
+    run: unreact,
   },
   { method: "DELETE", pattern: "/channels/:channel/messages/:message", run: deleteMessage },
   { method: "POST", pattern: "/channels/:channel/typing", run: type },

@@ -80,7 +80,7 @@ export async function decideByRules(
     meant: await dispatcher.meant(wanted.tool, wanted.args),
     requesters,
   });
-  if (decision.kind === "deny") return { kind: "deny", why: `Policy denies it: ${decision.why}.` };
+  if (decision.kind === "deny") return { ...decision, why: `Policy denies it: ${decision.why}.` };
   return decision;
 }
 
