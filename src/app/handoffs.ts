@@ -10,6 +10,7 @@ import type { Journal } from "../journal/journal.ts";
 import { type Freezes, freezeText } from "../team/freezes.ts";
 import type { Handoffs } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
+import { quietShifts, unaskedThreads } from "./handoff-around.ts";
 import { homeOf, readersOf, threadAt } from "./thread-places.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,7 +23,7 @@ const [MAX_THREADS, MAX_INCIDENTS] = [2_000, 500];
 /** Threads that are read at once. */
 const PAGE = 16;
 
-interface HandoffParts {
+export interface HandoffParts {
   journal: Pick<Journal, "read" | "list">;
   adapters: ReadonlyMap<string, Adapter>;
   ledger: Pick<Ledger, "list">;
@@ -79,6 +80,8 @@ export function createHandoffs(parts: HandoffParts) {
 
   return {
     async of(period: Period, viewer: Viewer, now: number): Promise<Handoff> {
+      const quiet = quietShifts(parts, period, viewer);
+      const unasked = unaskedThreads(parts, period, viewer);
       const { from, to, zone, name } = period;
       const limit = MAX_INCIDENTS;
       const ever = { ...period, from: Math.max(0, to - RECUR_MS), zone, name };
@@ -95,6 +98,8 @@ export function createHandoffs(parts: HandoffParts) {
         incidents: concerned([...open, ...began, ...said], period),
         explained: before.filter(({ cause }) => cause !== undefined),
         threads,
+        maintenance: await quiet,
+        unasked: await unasked,
         frozen: parts.freezes.known(now).map((each) => `${parts.encode(freezeText(each))}.`),
         isCut,
       };

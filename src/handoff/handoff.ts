@@ -5,6 +5,18 @@ import { gapKey, type Missed, type ThreadShift } from "./thread-shift.ts";
 /** A thread's part, and its address for people; else its key. */
 export type PlacedShift = ThreadShift & { where: string };
 
+/** What a maintenance window kept from having a thread. */
+export interface QuietShift {
+  window: string;
+  until: number;
+  /** How often alerts were told of, names of some of them, and how many still fired at the period's end. */
+  count: number;
+  names: readonly string[];
+  firing: number;
+  /** The channel that they would have come to. */
+  where: string;
+}
+
 /** What whoever takes over has to know of a period, as its readers may see it. */
 export interface Handoff {
   period: Period;
@@ -13,6 +25,10 @@ export interface Handoff {
   /** Those of the months before it and in it that have a cause. */
   explained: Incident[];
   threads: PlacedShift[];
+  /** Windows that held in the period, the first to end first. */
+  maintenance: QuietShift[];
+  /** Threads of platforms that nobody here can ask who may read them: nothing of them is told. */
+  unasked: { platform: string; threads: number }[];
   /** What is frozen now, a sentence each. */
   frozen: string[];
   /** There were more threads than were looked at. */
@@ -37,8 +53,9 @@ export function resolvedIn({ incidents, period: { from, to } }: Handoff): Incide
 
 /** Nobody who takes over has to know anything. */
 export function isQuiet(handoff: Handoff): boolean {
-  const { incidents, threads, frozen } = handoff;
-  return incidents.length === 0 && frozen.length === 0 && threads.every(isNothing);
+  const { incidents, threads, frozen, maintenance, unasked } = handoff;
+  const lists = [incidents, frozen, maintenance, unasked];
+  return lists.every(({ length }) => length === 0) && threads.every(isNothing);
 }
 
 function isNothing({

@@ -10,6 +10,7 @@ import {
   openAtEnd,
   openedIn,
   type PlacedShift,
+  type QuietShift,
   recurring,
   resolvedIn,
 } from "./handoff.ts";
@@ -40,15 +41,23 @@ export function handoffText(handoff: Handoff, encode: Encode): string {
     ),
     section("What I had no check and no tool for", unansweredLines(handoff, clean)),
   ].flat();
-  const nothing = parts.length === 0 ? ["Nothing to hand over."] : [];
+  const isAll = handoff.unasked.length === 0;
+  const nothing = parts.length === 0 && isAll ? ["Nothing to hand over."] : [];
   const cut = handoff.isCut ? ["Only the threads that were written in last were looked at."] : [];
   return [
     `${periodText(handoff.period, show)}: ${countsOf(handoff)}.`,
+    ...handoff.unasked.map(unaskedLine),
     ...nothing,
     ...parts,
     ...cut,
     costLine(handoff),
   ].join("\n\n");
+}
+
+/** Zeros would be wrong: it is not known. */
+function unaskedLine({ platform, threads }: Handoff["unasked"][number]): string {
+  const many = counted(threads, "thread");
+  return `Not in these numbers: ${many} of ${platform}. Only the process that serves ${platform} can say who may read ${threads === 1 ? "it" : "them"}: ask for the hand-off there, in a channel or a direct message. Incidents that everyone there may read are in.`;
 }
 
 /** `Last week (Mon 2026-11-16 00:00:00 to Mon 2026-11-23 00:00:00 Europe/Madrid)` */
@@ -108,7 +117,9 @@ function incidentLine(incident: Incident, show: Show, clean: Encode): string {
 }
 
 /** What somebody still has to do or to watch. */
-function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): string[] {
+function openLists(handoff: Handoff, show: Show, clean: Encode): string[] {
+  const { threads, frozen, maintenance, period } = handoff;
+  const ends = (until: number) => endText(until, period, show);
   const waiting = placed(threads, ({ waiting: all }) => all).map(
     ([{ ref, what, askedAt, expiresAt }, where]) =>
       `${ref} ${clean(what)}; asked ${show(askedAt)}, expires ${show(expiresAt)}; ${where}`,
@@ -127,22 +138,49 @@ function openLists({ threads, frozen }: Handoff, show: Show, clean: Encode): str
     ([a], [b]) => a.until - b.until,
   );
   const silenced = silences.map(
-    ([{ ref, what, until }, where]) => `${ref} ${clean(what)}; ends ${show(until)}; ${where}`,
+    ([{ ref, what, until }, where]) => `${ref} ${clean(what)}; ${ends(until)}; ${where}`,
   );
+  const quiet = maintenance.map((each) => quietLine(each, ends(each.until), clean));
   const firing = placed(threads, ({ alerts }) => alerts.filter(fires)).map(([alert, where]) => {
     const { name, firing: count, acknowledged, startedAt, told } = alert;
     const known = acknowledged === 0 ? "" : `, ${acknowledged} acknowledged`;
-    return `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}; ${where}`;
+    return `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}${flapText(alert)}; ${where}`;
   });
   return [
     section("Waiting for approval", waiting),
     section("Questions that wait for an answer", questions),
     section("Alerts that fire", firing),
     section("Silenced", silenced),
+    section("Kept quiet by maintenance", quiet),
     section("Nobody knows whether it happened", unsettled),
     section("Not verified yet", unverified),
     section("Frozen now", frozen.map(clean)),
   ].flat();
+}
+
+/** `ends …`, and whether that comes within as long as the period was: whoever takes over sees it. */
+function endText(until: number, { from, to }: Period, show: Show): string {
+  if (until <= to) return `ended ${show(until)}`;
+  const soon = until - to <= to - from ? `, within the next ${showDuration(to - from)}` : "";
+  return `ends ${show(until)}${soon}`;
+}
+
+/** `nightly backups: 14 alerts kept quiet (DiskFull), 2 still fire; ends …; #alerts` */
+function quietLine(
+  { window, count, names, firing, where }: QuietShift,
+  end: string,
+  clean: Encode,
+): string {
+  const told = names.length === 0 ? "" : ` (${names.map(clean).join(", ")})`;
+  const still = firing === 0 ? "" : `, ${firing} still ${firing === 1 ? "fires" : "fire"}`;
+  return `${clean(window)}: ${counted(count, "alert")} kept quiet${told}${still}; ${end}; ${clean(where)}`;
+}
+
+/** `, flapping: 6 changes in 10 min` */
+function flapText({ flaps, at }: Entry<"alert_state">): string {
+  if (flaps === undefined) return "";
+  const span = showDuration(Math.max(60_000, at - flaps.since));
+  return `, flapping: ${flaps.turns} changes in ${span}`;
 }
 
 function fires({ firing, acknowledged }: Entry<"alert_state">): boolean {
@@ -152,8 +190,8 @@ function fires({ firing, acknowledged }: Entry<"alert_state">): boolean {
 function doneLists({ threads }: Handoff, show: Show, clean: Encode): string[] {
   const deeds = placed(threads, (each) => each.deeds).toSorted(([a], [b]) => a.at - b.at);
   const over = placed(threads, ({ alerts }) => alerts.filter((each) => !fires(each))).map(
-    ([{ name, told, overAt, at }, where]) =>
-      `${clean(name)}; told ${counted(told, "time")}, over ${show(overAt ?? at)}; ${where}`,
+    ([alert, where]) =>
+      `${clean(alert.name)}; told ${counted(alert.told, "time")}, over ${show(alert.overAt ?? alert.at)}${flapText(alert)}; ${where}`,
   );
   const failed = threads.filter((each) => each.failed > 0);
   return [

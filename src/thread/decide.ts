@@ -25,7 +25,6 @@ import {
   type Call,
   type LaterCheck,
   type LaterLook,
-  MAIN_VIEW,
   type Page,
   type PendingPost,
   type Run,
@@ -39,7 +38,7 @@ import {
   type UntoldFact,
 } from "./state.ts";
 import { silencesIn } from "./silences.ts";
-import { rootDueAt, type Showing, unshown, unsummed } from "./shown-work.ts";
+import { ornaments, type Showing, unshown } from "./shown-work.ts";
 
 /**
  * What the lease holder does next. `key`: something has to be learned for it, which takes time; it names that work, so that
@@ -171,8 +170,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         recordStep(thread, scene) ??
         rememberStep(thread, scene) ??
         workStep(thread, scene) ??
-        rootStep(thread, scene) ??
-        sumStep(thread, scene))) ?? {
+        ornamentStep(thread, scene))) ?? {
       do: "wait",
       until: nextTime(thread, scene),
       ...leftTo(scene),
@@ -247,17 +245,9 @@ function showStep(thread: Thread, situation: Situation): Step | undefined {
   return undefined;
 }
 
-function rootStep(thread: Thread, { busy, now }: Situation): Step | undefined {
-  const at = rootDueAt(thread);
-  const isTime = at !== undefined && at <= now && !busy.has(workKey.root);
-  return isTime ? { do: "root", key: workKey.root, view: MAIN_VIEW } : undefined;
-}
-
-function sumStep(thread: Thread, situation: Situation): Step | undefined {
-  for (const { view, at } of unsummed(thread, situation)) {
-    const key = workKey.summary(view);
-    if (at <= situation.now && !situation.busy.has(key)) return { do: "sum", key, view };
-  }
+function ornamentStep(thread: Thread, situation: Situation): Step | undefined {
+  for (const { at, ...step } of ornaments(thread, situation))
+    if (at <= situation.now && !situation.busy.has(step.key)) return step;
   return undefined;
 }
 
@@ -482,9 +472,7 @@ function nextTime(thread: Thread, situation: Scene): number | undefined {
     if (!isDue) note(dueAt);
   for (const { warnAt, expiresAt } of waitingIn(thread)) note(warnAt, expiresAt);
   for (const { at } of unshown(thread, situation)) note(at);
-  for (const { at } of unsummed(thread, situation)) if (at > situation.now) note(at);
-  const rootAt = rootDueAt(thread) ?? 0;
-  if (rootAt > situation.now) note(rootAt);
+  for (const { at } of ornaments(thread, situation)) if (at > situation.now) note(at);
   for (const view of thread.views)
     for (const { dueAt } of owedLiving(thread, view)) if (dueAt > situation.now) note(dueAt);
   for (const alerts of thread.alerts.values()) note(overDueAt(alerts) ?? Infinity);

@@ -1,6 +1,7 @@
 import { summaryDueAt } from "./digest.ts";
 import { nextEditAt } from "./fold-living.ts";
-import { type Run, isUndecided, type Thread } from "./state.ts";
+import { type Run, isUndecided, MAIN_VIEW, type Thread } from "./state.ts";
+import { workKey } from "./work-keys.ts";
 import type { Scenery } from "./machines.ts";
 
 /** When a view is owed a sign of work under way, and a summary of a thread that has been quiet. */
@@ -26,7 +27,7 @@ export function unshown(
 }
 
 /** An ornament: while anything is at work it waits. */
-export function unsummed(thread: Thread, { sumAfterMs }: Showing): { view: string; at: number }[] {
+function unsummed(thread: Thread, { sumAfterMs }: Showing): { view: string; at: number }[] {
   if (sumAfterMs === undefined || [...thread.going].some(isAtWork)) return [];
   return thread.views.flatMap((view) => {
     const at = summaryDueAt(thread.digest, view, sumAfterMs);
@@ -35,9 +36,23 @@ export function unsummed(thread: Thread, { sumAfterMs }: Showing): { view: strin
 }
 
 /** When the message in the channel is to say how the alerts stand, ms since 1970; undefined: it does. */
-export function rootDueAt({ root: { shown, touched } }: Pick<Thread, "root">): number | undefined {
+function rootDueAt({ root: { shown, touched } }: Pick<Thread, "root">): number | undefined {
   if ((shown?.seq ?? 0) >= touched) return undefined;
   return shown === undefined ? 0 : nextEditAt(shown);
+}
+
+/** What helps to read and nobody waits for, and when it may be shown. */
+type Ornament = { do: "root" | "sum"; key: string; view: string; at: number };
+
+export function ornaments(thread: Thread, showing: Showing): Ornament[] {
+  const sums = unsummed(thread, showing).map((each): Ornament => ({
+    do: "sum",
+    key: workKey.summary(each.view),
+    ...each,
+  }));
+  const at = rootDueAt(thread);
+  if (at === undefined) return sums;
+  return [{ do: "root", key: workKey.root, view: MAIN_VIEW, at }, ...sums];
 }
 
 function isAtWork(run: Run): boolean {

@@ -228,7 +228,7 @@ test("silences are told until they end or are ended, questions without an answer
   at("2026-11-20T11:00:00Z");
   const { text: said } = await text("last 30 hours");
   expect(said).toContain(
-    "Silenced:\n- r1.t1 Doing alertmanager_silence; ends Fri 2026-11-20 13:00:00; https://slack/slack:T1:C1:1.1",
+    "Silenced:\n- r1.t1 Doing alertmanager_silence; ends Fri 2026-11-20 13:00:00, within the next 30 h; https://slack/slack:T1:C1:1.1",
   );
   expect(said).toContain('- "is the coffee machine well?" (2 times); https://slack/');
   at("2026-11-20T12:00:00Z");
@@ -238,7 +238,8 @@ test("silences are told until they end or are ended, questions without an answer
 /** How a group of C1's alerts stands, as its thread is told. */
 const alertState = (
   group: string,
-  more: Pick<Draft<"alert_state">, "last" | "name" | "firing" | "resolved"> & { overAt?: number },
+  more: Pick<Draft<"alert_state">, "last" | "name" | "firing" | "resolved"> &
+    Partial<Pick<Draft<"alert_state">, "overAt" | "flaps">>,
 ): Draft<"alert_state"> => ({
   id: `state:${group}:${more.last}`,
   kind: "alert_state",
@@ -297,4 +298,65 @@ test("a question that was deleted after the period is not shown", async () => {
   const said = (await text("yesterday")).text;
   expect(said).toContain("What I had no check and no tool for");
   expect(said).not.toContain("payroll");
+});
+
+test("what maintenance kept quiet is told with until when, to who may read the channel; so is what flaps", async () => {
+  const { at, journal, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  const until = Date.parse("2026-11-20T14:30:00Z");
+  const alert = (name: string, status: "firing" | "resolved" = "firing") =>
+    ({ fingerprint: name, status, name, labels: {} }) as const;
+  const rule = { groupBy: [], windowMs: 600_000 };
+  const quiet = { window: "nightly backups", until };
+  const said = (id: string, ...alerts: ReturnType<typeof alert>[]): Draft<"alert"> => ({
+    id: `alert:${id}`,
+    kind: "alert",
+    source: "alertmanager",
+    alerts,
+    rule,
+    quiet,
+  });
+  await journal.post("alerts:slack:T1:C1", said("1", alert("BackupSlow"), alert("DiskFull")));
+  await journal.post("alerts:slack:T1:C1", said("2", alert("BackupSlow", "resolved")));
+  await journal.post("alerts:slack:T1:G1", said("3", alert("Secret")));
+  const flaps = { turns: 8, since: Date.parse("2026-11-20T09:40:00Z") };
+  const fires = { last: 1, name: "Cpu", firing: 1, resolved: 0, flaps };
+  await journal.post(C1, alertState("g1", fires));
+  at("2026-11-20T11:00:00Z");
+  const { text: told, found } = await text("last 8 hours");
+  expect(isQuiet({ ...found, threads: [] })).toBe(false);
+  expect(told).toContain(
+    "Kept quiet by maintenance:\n- nightly backups: 3 alerts kept quiet (BackupSlow, DiskFull), 1 still fires; ends Fri 2026-11-20 15:30:00, within the next 8 h; slack:T1:C1",
+  );
+  expect(told).not.toContain("Secret");
+  expect(told).toMatch(/- Cpu: 1 firing since .*, told 2 times, flapping: 8 changes in 20 min;/);
+  expect((await text("last 8 hours", "slack:T1:G1")).text).toContain("Secret");
+  at("2026-11-20T20:00:00Z");
+  expect((await text("last 4 hours")).text).not.toContain("nightly backups");
+});
+
+test("in the terminal of a store that serves Slack the answer says what it does not cover, instead of a wrong 0", async () => {
+  const { at, call, journal, clock } = stage();
+  at("2026-11-20T10:00:00Z");
+  await call(C1, "kubernetes_scale", {}, "write");
+  await call(SECRET, "kubernetes_scale", {}, "write");
+  const { adapter } = createChat({ transport: "terminal" });
+  const handoffs = createHandoffs({
+    journal,
+    adapters: new Map([["terminal", adapter]]),
+    ledger: createLedger(journal),
+    tools: () => [],
+    freezes: { known: () => [] },
+    encode: (said) => said,
+  });
+  const period = await readPeriod("today", { zone: ZONE, now: clock.now + 1 });
+  const viewer = { audience: undefined, tenants: "all" } as const;
+  const found = await handoffs.of(period, viewer, clock.now);
+  const said = handoffText(found, (each) => each);
+  expect(said).toContain(
+    "Not in these numbers: 2 threads of Slack. Only the process that serves Slack can say who may read them: ask for the hand-off there",
+  );
+  expect(said).not.toContain("Nothing to hand over");
+  // Nobody here can say which of them is private.
+  expect(said).not.toContain("kubernetes_scale");
 });

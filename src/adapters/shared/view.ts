@@ -75,9 +75,7 @@ export function createChatView<Place, Message>(
   const { sendFitting, sendUnshown, put } = fittingIn(place, parts);
 
   return {
-    ...(parts.earlier !== undefined && { earlier: parts.earlier }),
-    linkTo: parts.linkTo,
-    ...(parts.showRoot !== undefined && { showRoot: parts.showRoot }),
+    ...givenIn(parts),
 
     ...progressIn(place, parts),
 
@@ -156,6 +154,19 @@ export function createChatView<Place, Message>(
       await board.end(ref);
       await posting.remove(place, ref);
     },
+  };
+}
+
+/** What a platform has in a form of its own. */
+function givenIn<Place, Message>({
+  earlier,
+  linkTo,
+  showRoot,
+}: ChatViewParts<Place, Message>): Pick<View, "earlier" | "linkTo" | "showRoot"> {
+  return {
+    ...(linkTo !== undefined && { linkTo }),
+    ...(earlier !== undefined && { earlier }),
+    ...(showRoot !== undefined && { showRoot }),
   };
 }
 

@@ -76,7 +76,7 @@ export function serveWorkspace(
   const paced = pacedApi(api, pace);
   const people = createPeople(paced, workspace);
   const showing = createShowing({ api, paced, pace }, workspace, parts);
-  const { posting, allowLink, board, streams, sign, lookAtRoot } = showing;
+  const { posting, allowLink, board, streams, sign } = showing;
 
   const show: InteractionParts["show"] = async (place, user, messages) => {
     try {
@@ -131,16 +131,7 @@ export function serveWorkspace(
         slackMessages(await renderOutgoing(notice, allowLink)),
         delivery,
       ),
-    viewOf: createViews({
-      ...shown,
-      lookAtRoot,
-      posting,
-      streams,
-      board,
-      sign,
-      onConclusion,
-      allowLink,
-    }),
+    viewOf: createViews({ ...shown, ...showing, onConclusion }),
     readAgain: missed.begin,
     async stop() {
       board.stop();
