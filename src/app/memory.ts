@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { settingsOf } from "../core/settings.ts";
 import type { Journal } from "../journal/journal.ts";
+import { createReadIncident } from "./episodes.ts";
 import type { MemoryIndex } from "../memory/index-port.ts";
 import { createMemory, type Memory } from "../memory/memory.ts";
 import { createPgMemory } from "../memory/pgvector.ts";
@@ -19,12 +20,14 @@ interface MemoryParts {
 
 /** What is remembered, with the index and the provider of vectors that the configuration names. @throws BotError CONFIG_INVALID */
 export function openMemory(config: Config, { journal, log, encode, stopped }: MemoryParts): Memory {
-  const { embeddings } = settingsOf(memoryTools, config.values);
+  const { embeddings, notes: caps } = settingsOf(memoryTools, config.values);
   const embedder = embeddings === undefined ? undefined : loadEmbedder(embeddings, config.model);
   return createMemory({
     journal,
     index: openIndex(config, embeddings, stopped),
     encode,
+    readIncident: createReadIncident(journal),
+    caps,
     embedder,
     warn: (error) =>
       log.warn({ err: error }, `${embeddings} makes no vectors; memory compares words alone`),

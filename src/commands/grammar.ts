@@ -84,7 +84,11 @@ export function readText(text: string): Reading {
     case "remember":
       return readRemember(rest, typed);
     case "forget":
-      return /^m-[a-z2-7]+$/i.test(rest) ? toolCall("forget", { id: rest }) : proseOr(typed, word);
+      return readForget(rest, typed);
+    case "recall":
+      return rest !== "" && (typed || isPhrase(rest))
+        ? toolCall("recall", { text: rest })
+        : proseOr(typed, word);
     case "feedback":
       return rest === "" ? toolCall("feedback_list", {}) : proseOr(typed, word);
     case "incidents":
@@ -246,6 +250,21 @@ function readNotes(rest: string, typed: boolean): Reading {
   const [, about = typed ? rest : ""] = /^about\s+([^]+)$/i.exec(rest) ?? [];
   if (rest !== "" && about === "") return proseOr(typed, "notes");
   return toolCall("notes", about === "" ? {} : { text: about });
+}
+
+/** One line that asks nothing: "recall how we fixed that?" is for a model. */
+function isPhrase(text: string): boolean {
+  return !/[\n?]/.test(text);
+}
+
+/** By its name or by its words: "forget it", "forget about that" and "never mind" are prose. */
+function readForget(rest: string, typed: boolean): Reading {
+  if (/^m-[a-z2-7]+$/i.test(rest)) return toolCall("forget", { id: rest });
+  const isVague = /^(?:about\s+)?(?:it|that|this|them|these|those|me|us|everything|all)\b/i.test(
+    rest,
+  );
+  const isMeant = rest !== "" && (typed || (!isVague && isPhrase(rest)));
+  return isMeant ? toolCall("forget", { text: rest }) : proseOr(typed, "forget");
 }
 
 /** `remember: …` and `remember that …`; a question is prose: "remember that outage?" */

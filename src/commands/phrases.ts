@@ -29,7 +29,8 @@ export const USAGE = {
   feedback: ["feedback"],
   remember: ["remember that <what later threads should know>"],
   notes: ["notes", "notes about <words>"],
-  forget: ["forget m-k3qa7xw2ab"],
+  forget: ["forget m-k3qa7xw2ab", "forget <words of the note>"],
+  recall: ["recall <words>"],
   mirror: ["mirror to discord:<server>:<channel>", "mirror to slack:<workspace>:<channel>"],
   unmirror: ["unmirror"],
   deny: ["deny a1", "deny a1 because <reason>"],
@@ -109,7 +110,7 @@ export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
   Look: ["status", "whoami", "approvals", "grants", "freezes", "cost", "feedback", "help"],
   Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
   "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],
-  Memory: ["remember", "notes", "forget"],
+  Memory: ["remember", "notes", "forget", "recall"],
   Incidents: ["incidents", "incident", "handoff", "freeze", "unfreeze", "mirror", "unmirror"],
 };
 

@@ -122,6 +122,8 @@ const fix = z.strictObject({
   approved: z.boolean(),
   result: z.enum(["done", "failed", "unknown", "undone"]),
   helped: z.boolean().optional(),
+  /** The action of the thread that it was, such as `a1`. */
+  action: z.string().optional(),
 });
 
 /** How an incident stands. `mitigated`: it hurts nobody any more, and is not over yet. */

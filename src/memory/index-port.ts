@@ -9,7 +9,7 @@ export interface Row {
   readonly seq: number;
   readonly at: number;
   readonly space: Space;
-  readonly kind: "note" | "task";
+  readonly kind: "note" | "task" | "incident";
   /** JSON, for whoever shows it. */
   readonly item: string;
   /** Its terms, with a space between. */

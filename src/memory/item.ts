@@ -8,17 +8,37 @@ export type Note = Extract<What, { kind: "note" }>;
 /** What a thread looked into, and what came of it. */
 export type Task = Extract<What, { kind: "task" }>;
 
+export type Fix = Task["fixes"][number];
+
+/** An incident as its record has it now: the ledger says it, memory only finds it. */
+export interface Episode {
+  readonly kind: "incident";
+  readonly title: string;
+  readonly services: readonly string[];
+  readonly impact: string | undefined;
+  readonly begun: number;
+  readonly cause: string | undefined;
+  readonly certainty: "suspected" | "likely" | "confirmed" | undefined;
+  /** What people said that they did. */
+  readonly actions: readonly string[];
+  /** What was approved and done in its thread. */
+  readonly fixes: readonly Fix[];
+  readonly status: string;
+  /** Nobody verified its title or its cause. */
+  readonly outside: boolean;
+}
+
 /** One thing that is remembered. It instructs nobody, and proves nothing: systems change. */
 export interface MemoryItem {
-  /** `m-k3qa7xw2` */
+  /** `m-k3qa7xw2ab`, or an incident's `inc-20261120-k3qa`. */
   readonly id: string;
-  /** The journal that has it. */
+  /** The journal that has it; of incidents `incident`. */
   readonly journal: string;
   /** When it was last said, ms since 1970. */
   readonly at: number;
   readonly thread: string;
   readonly link: string | undefined;
-  readonly what: Note | Task;
+  readonly what: Note | Task | Episode;
 }
 
 /**
@@ -30,6 +50,11 @@ export type Space = string;
 export function spaceOf({ audience }: { audience?: string | undefined }, journal: string): Space {
   // `memory:<tenant>:<month>`
   const tenant = journal.slice(journal.indexOf(":") + 1, journal.lastIndexOf(":"));
+  return spaceIn(audience, tenant);
+}
+
+/** Without a tenant only the operator, who has the store, sees what is public. */
+export function spaceIn(audience: string | undefined, tenant: string = "dm"): Space {
   return audience === undefined ? `public:${tenant}` : `private:${audience}`;
 }
 
@@ -42,6 +67,12 @@ export function belongingOf(space: Space): Belonging {
 /** All of its words, which it is found by. */
 export function textOf({ what }: Pick<MemoryItem, "what">): string {
   if (what.kind === "note") return what.text;
+  if (what.kind === "incident") {
+    const { title, services, impact = "", cause = "", actions, fixes } = what;
+    return [title, services.join(" "), impact, cause, ...actions, ...fixes.map((fix) => fix.title)]
+      .filter((part) => part !== "")
+      .join("\n");
+  }
   const { question, cause = "", fixes, looked } = what;
   return [question, cause, ...fixes.map(({ title }) => title), looked.join(" ")]
     .filter((part) => part !== "")

@@ -4,10 +4,12 @@ import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tenantOf } from "../core/journal-key.ts";
+import { wordsIn } from "../core/spellings.ts";
 import { maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createEmbedding } from "./embedding.ts";
-import { createFeed } from "./feed.ts";
+import { type Case, casesOf } from "./cases.ts";
+import { createFeed, type ReadIncident } from "./feed.ts";
 import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
 import { belongingOf, type MemoryItem, type Note, type Space, spaceOf, type Task } from "./item.ts";
 import { search } from "./search.ts";
@@ -49,7 +51,7 @@ interface SearchOptions extends Partial<Wanted> {
  * the index only finds it. What a viewer may not see does not exist for them. All methods throw what the store throws.
  */
 export interface Memory {
-  /** The same call again, or the same words in the same place, write nothing. @throws BotError TIMEOUT if the store does not say whether it was written */
+  /** The same call again, or the same words in the same place, write nothing. @throws BotError PRECHECK_FAILED where there are as many as may be, TIMEOUT if the store does not say whether it was written */
   note(saying: Saying, text: string): Promise<{ item: MemoryItem; isNew: boolean }>;
   /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, and as `note` */
   forget(saying: Saying, id: string): Promise<MemoryItem>;
@@ -59,9 +61,19 @@ export interface Memory {
   record(of: TaskOf, task: Task): Promise<void>;
   /** The best first. */
   search(text: string, viewer: Viewer, options?: SearchOptions): Promise<Remembered[]>;
+  /** The cases and notes that are alike, the best first: an incident and the record of its thread are one. */
+  alike(text: string, viewer: Viewer, threshold: number): Promise<Case[]>;
+  /** The notes that have all of these words; without any word none. */
+  notesWith(text: string, viewer: Viewer): Promise<MemoryItem[]>;
   /** The newest first. */
   newest(viewer: Viewer, wanted: Wanted): Promise<MemoryItem[]>;
   get(id: string, viewer: Viewer): Promise<MemoryItem | undefined>;
+}
+
+/** Notes that are kept of one person, and of all together, in one place: all public places of a tenant are one. */
+export interface NoteCaps {
+  readonly perPerson: number;
+  readonly perPlace: number;
 }
 
 export interface MemoryParts {
@@ -69,6 +81,10 @@ export interface MemoryParts {
   readonly index: MemoryIndex;
   /** What every stored text passes, and what is asked of a provider. */
   encode(text: string): string;
+  /** Incidents are found too. Default: they are not. */
+  readonly readIncident?: ReadIncident | undefined;
+  /** Default: as many as anybody likes. */
+  readonly caps?: NoteCaps | undefined;
   /** Without it only words are compared. */
   readonly embedder?: Embedder | undefined;
   /** The provider fails: words alone are compared for a minute. */
@@ -77,25 +93,15 @@ export interface MemoryParts {
 
 const TRANSPORT = "memory";
 /** Terms that are compared first, and notes that are compared whole. */
-const SEEN_ALIKE = 8;
+const SEEN_ALIKE = 32;
+/** Records that are counted together. */
+const MOST_ALIKE = 50;
 
 export function createMemory(parts: MemoryParts): Memory {
-  const { journal, index, encode, embedder, warn = () => {} } = parts;
-  const feed = createFeed(journal, index);
-  const embedding = createEmbedding({ embedder, index, warn });
+  const { journal, index, encode, readIncident, caps } = parts;
+  const feed = createFeed(journal, index, readIncident);
 
-  async function fed(viewer: Viewer): Promise<Space[]> {
-    // Nothing was ever remembered: the index need not begin.
-    if (!(await feed())) return [];
-    await embedding.items();
-    return (await index.spaces()).filter((space) => maySee(viewer, belongingOf(space)));
-  }
-
-  async function find(id: string, viewer: Viewer): Promise<MemoryItem | undefined> {
-    const [found] = await index.find(id.trim().toLowerCase(), await fed(viewer));
-    return found && itemOf(found);
-  }
-
+  const reads = createReads(parts, feed);
   const post = createPost(journal);
 
   return {
@@ -107,6 +113,9 @@ export function createMemory(parts: MemoryParts): Memory {
       const known = await sameNote(index, spaceOf(saying, key), text);
       const id = nameOf(`${thread}\n${saying.call}`);
       if (known !== undefined && known.id !== id) return { item: known, isNew: false };
+      const space = spaceOf(saying, key);
+      if (caps !== undefined && (await index.find(id, [space])).length === 0)
+        await checkRoom(index, space, actor.account, caps);
       const what: Note = {
         kind: "note",
         by: { account: actor.account, name: encode(actor.name) },
@@ -118,8 +127,9 @@ export function createMemory(parts: MemoryParts): Memory {
       return { item: { ...itemIn(entry, key), what: entry.what }, isNew: true };
     },
     async forget(saying, id) {
-      const found = await find(id, saying);
-      if (found === undefined) throw unknown(id);
+      const found = await reads.get(id, saying);
+      // An incident is the ledger's.
+      if (found === undefined || found.what.kind === "incident") throw unknown(id);
       const { actor, thread, audience, link } = saying;
       const by = { account: actor.account, name: encode(actor.name) };
       const place = { thread, link, audience };
@@ -139,11 +149,63 @@ export function createMemory(parts: MemoryParts): Memory {
       const clean = cleaned(task, encode);
       await post(keyOf(of.thread, task.begun), draftOf(`task:${id}:${asOf}`, id, of, clean));
     },
-    async search(text, viewer, options = {}) {
+    ...reads,
+  };
+}
+
+/** What only looks. */
+function createReads(
+  { index, encode, embedder, warn = () => {} }: MemoryParts,
+  feed: () => Promise<boolean>,
+): Pick<Memory, "search" | "alike" | "notesWith" | "newest" | "get"> {
+  const embedding = createEmbedding({ embedder, index, warn });
+
+  async function fed(viewer: Viewer): Promise<Space[]> {
+    // Nothing was ever remembered: the index need not begin.
+    if (!(await feed())) return [];
+    await embedding.items();
+    return (await index.spaces()).filter((space) => maySee(viewer, belongingOf(space)));
+  }
+
+  async function find(id: string, viewer: Viewer): Promise<MemoryItem | undefined> {
+    const [found] = await index.find(id.trim().toLowerCase(), await fed(viewer));
+    return found && itemOf(found);
+  }
+
+  async function searchIn(
+    spaces: readonly Space[],
+    text: string,
+    options: SearchOptions,
+  ): Promise<Remembered[]> {
+    const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text));
+    const found = await search(index, text, spaces, { ...options, vector });
+    return found.map(({ candidate, score }) => ({ item: itemOf(candidate), score }));
+  }
+
+  return {
+    search: async (text, viewer, options = {}) => searchIn(await fed(viewer), text, options),
+    async alike(text, viewer, threshold) {
       const spaces = await fed(viewer);
-      const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text));
-      const found = await search(index, text, spaces, { ...options, vector });
-      return found.map(({ candidate, score }) => ({ item: itemOf(candidate), score }));
+      const found = await searchIn(spaces, text, { limit: MOST_ALIKE, threshold });
+      const items = found.map(({ item }) => item);
+      const known = new Set(items.map(({ id }) => id));
+      for (const { thread, what } of items.slice()) {
+        // Its thread's own words may be about something else.
+        const of = what.kind === "incident" ? nameOf(thread) : undefined;
+        if (of === undefined || known.has(of)) continue;
+        known.add(of);
+        items.push(...(await index.find(of, spaces)).map(itemOf));
+      }
+      return casesOf(items);
+    },
+    async notesWith(text, viewer) {
+      const wanted = { kind: "note", limit: MOST_ALIKE } as const;
+      const words = wordsIn(text);
+      const found = (await searchIn(await fed(viewer), text, wanted)).map(({ item }) => item);
+      return found.filter(({ what }) => {
+        const has = new Set(what.kind === "note" ? wordsIn(what.text) : []);
+        return words.every((word) => has.has(word));
+      });
     },
     async newest(viewer, wanted) {
       return (await index.newest(await fed(viewer), wanted)).map(itemOf);
@@ -169,7 +231,26 @@ function createPost(journal: MemoryParts["journal"]) {
   };
 }
 
-/** The note in this space that has the same terms. */
+async function checkRoom(
+  index: MemoryIndex,
+  space: Space,
+  account: string,
+  { perPerson, perPlace }: NoteCaps,
+): Promise<void> {
+  const notes = (await index.newest([space], { kind: "note", limit: perPlace })).map(itemOf);
+  const own = notes.filter(({ what }) => what.kind === "note" && what.by.account === account);
+  const full =
+    own.length >= perPerson
+      ? `You have ${own.length} notes here, and may have ${perPerson} (memory.notes.perPerson)`
+      : notes.length >= perPlace
+        ? `There are ${notes.length} notes here, and may be ${perPlace} (memory.notes.perPlace)`
+        : undefined;
+  if (full === undefined) return;
+  const text = `${full}. \`notes\` lists them; \`forget m-…\` takes one away first.`;
+  throw new BotError("PRECHECK_FAILED", text);
+}
+
+/** The note in this space that has the same words: `web-2` and `web-3` are not, though they have the same terms. */
 async function sameNote(
   index: MemoryIndex,
   space: Space,
@@ -178,8 +259,10 @@ async function sameNote(
   const terms = termsIn(text);
   const wanted = { kind: "note", limit: SEEN_ALIKE } as const;
   const found = await index.matching(terms.slice(0, SEEN_ALIKE), [space], wanted);
-  const known = found.find((each) => each.terms === terms.join(" "));
-  return known && itemOf(known);
+  const words = wordsIn(text).join(" ");
+  return found
+    .map(itemOf)
+    .find(({ what }) => what.kind === "note" && wordsIn(what.text).join(" ") === words);
 }
 
 function draftOf(

@@ -1,3 +1,4 @@
+import { estimateTokens } from "../core/block.ts";
 import type { Task } from "./item.ts";
 
 /**
@@ -34,4 +35,21 @@ export interface RecallPolicy {
   readonly similar: number;
   /** What is less alike is left out, 0 to 1. */
   readonly threshold: number;
+  /** All of it together; default: 1000. */
+  readonly tokens?: number;
+}
+
+const TOKENS = 1_000;
+/** Of a model's window, so that a small one has room for the work. */
+const PART_OF_WINDOW = 16;
+
+/** The lines that fit, up to the first that does not. */
+export function withinBudget(
+  lines: readonly string[],
+  { tokens = TOKENS }: Pick<RecallPolicy, "tokens">,
+  contextWindow = Infinity,
+): string[] {
+  let room = Math.min(tokens, contextWindow / PART_OF_WINDOW);
+  const end = lines.findIndex((line) => (room -= estimateTokens(line)) < 0);
+  return end < 0 ? [...lines] : lines.slice(0, end);
 }

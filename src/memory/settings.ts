@@ -20,6 +20,27 @@ export const memorySettings = z.object({
         threshold: share
           .default(0.35)
           .meta({ description: "What is less alike is left out, from 0 to 1." }),
+        tokens: z.int().min(100).max(20_000).default(1_000).meta({
+          description:
+            "Tokens (four characters each) that all of it may have together, and never more than a sixteenth of the model's window. What is least alike is left out first.",
+        }),
+      })
+      .prefault({}),
+  ),
+  notes: fromYaml(
+    "memory.notes",
+    z
+      .strictObject({
+        perPerson: z
+          .int()
+          .min(1)
+          .max(10_000)
+          .default(200)
+          .meta({ description: "Notes of one person in one place." }),
+        perPlace: z.int().min(1).max(10_000).default(1_000).meta({
+          description:
+            "Notes in one place; all public channels of a workspace or server are one place.",
+        }),
       })
       .prefault({}),
   ),

@@ -297,7 +297,7 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
 }
 
 function kindOf({ kind }: Record<string, unknown>): Row["kind"] {
-  return kind === "note" ? kind : "task";
+  return kind === "note" || kind === "incident" ? kind : "task";
 }
 
 function lengthOf(terms: string): number {

@@ -1,8 +1,13 @@
 import { isoUtc } from "../core/instant.ts";
 import { oneLine, shortened } from "../core/text.ts";
-import type { MemoryItem, Task } from "./item.ts";
+import type { Case, FixCount } from "./cases.ts";
+import type { Episode, Fix, MemoryItem, Task } from "./item.ts";
 
 const MAX_LINE = 300;
+/** Of all that is said of one record, but for its link. */
+const MAX_BODY = 800;
+/** Actions of one record that are told one by one. */
+const MAX_FIXES = 3;
 
 /** What goes before everything that comes from memory. */
 export const FROM_MEMORY =
@@ -11,40 +16,52 @@ export const FROM_MEMORY =
 const short = (text: string) => shortened(oneLine(text), MAX_LINE);
 
 /** What it says, in a line or two. */
-export function itemText({ id, at, link, what }: MemoryItem): string {
-  const where = link === undefined ? "" : ` ${link}`;
-  const head = `${isoUtc(what.kind === "note" ? at : what.begun, "day")} ${id}`;
-  if (what.kind === "task") return `${head}: ${taskText(what)}${where}`;
-  const by = `${oneLine(what.by.name)}${what.outside === true ? ", by a model or an agent" : ""}`;
-  return `${head}, note by ${by}: ${short(what.text)}${where}`;
+export function itemText(item: MemoryItem): string {
+  return lineOf(item, item.what.kind === "note" ? [] : item.what.fixes);
 }
 
-function taskText({ question, cause, certainty, fixes, outcome }: Task): string {
+/** As `itemText`, with all that was done about it. */
+export function caseText({ item, fixes }: Case): string {
+  return lineOf(item, fixes);
+}
+
+function lineOf({ id, at, link, what }: MemoryItem, fixes: readonly Fix[]): string {
+  const where = link === undefined ? "" : ` ${link}`;
+  const head = `${isoUtc(what.kind === "note" ? at : what.begun, "day")} ${id}`;
+  if (what.kind === "note") {
+    const by = `${oneLine(what.by.name)}${what.outside === true ? ", by a model or an agent" : ""}`;
+    return `${head}, note by ${by}: ${short(what.text)}${where}`;
+  }
+  const body = what.kind === "task" ? taskText(what, fixes) : episodeText(what, fixes);
+  return `${head}: ${shortened(body, MAX_BODY)}${where}`;
+}
+
+function taskText({ question, cause, certainty, outcome }: Task, fixes: readonly Fix[]): string {
+  return [found(question, cause, certainty), ...fixTexts(fixes), outcome].join("; ");
+}
+
+function episodeText(episode: Episode, fixes: readonly Fix[]): string {
+  const { title, cause, certainty, actions, status, outside } = episode;
+  const mark = outside ? "(unverified) " : "";
+  const said = actions.slice(0, MAX_FIXES).map((action) => `people did: ${short(action)}`);
+  return [mark + found(title, cause, certainty), ...fixTexts(fixes), ...said, status].join("; ");
+}
+
+function found(what: string, cause: string | undefined, certainty: string | undefined): string {
   const grade = certainty === undefined ? "" : ` (${certainty})`;
-  const found = cause === undefined ? "no cause was found" : `${short(cause)}${grade}`;
-  const done = fixes.map(({ title, result, helped }) => {
+  return `${short(what)} → ${cause === undefined ? "no cause was found" : `${short(cause)}${grade}`}`;
+}
+
+function fixTexts(fixes: readonly Fix[]): string[] {
+  return fixes.slice(0, MAX_FIXES).map(({ title, result, helped }) => {
     const how =
       helped === undefined ? result : `${result}, ${helped ? "it helped" : "it did not help"}`;
     return `${short(title)}: ${how}`;
   });
-  return [`${short(question)} → ${found}`, ...done, outcome].join("; ");
 }
 
-/** How often what was done about it was approved, and was seen to help; by tool, the most often first. */
-export function fixesText(items: readonly MemoryItem[]): string[] {
-  const fixes = items.flatMap(({ what }) => (what.kind === "task" ? what.fixes : []));
-  const tried = fixes.filter(({ result }) => result !== "failed");
-  return [...Map.groupBy(tried, ({ tool }) => tool)]
-    .map(([tool, some]) => ({
-      tool,
-      title: some[0]?.title ?? tool,
-      approved: some.filter(({ approved }) => approved).length,
-      helped: some.filter(({ helped }) => helped === true).length,
-      not: some.filter(({ helped, result }) => helped === false || result === "undone").length,
-    }))
-    .toSorted((a, b) => b.helped - a.helped || b.approved - a.approved)
-    .map(
-      ({ tool, title, approved, helped, not }) =>
-        `${tool}, such as "${short(title)}": approved ${approved}, fixed ${helped}${not === 0 ? "" : `, did not help ${not}`}`,
-    );
+/** How often what was done about it was approved, and was seen to help. */
+export function fixText({ tool, title, approved, helped, failed }: FixCount): string {
+  const not = failed === 0 ? "" : `, did not help ${failed}`;
+  return `${tool}, such as "${short(title)}": approved ${approved}, fixed ${helped}${not}`;
 }

@@ -83,6 +83,7 @@ export function fixOf(action: Action): Task["fixes"][number] | undefined {
     title: shortened(oneLine(preview.title ?? tool), MAX_TITLE),
     approved: granted !== undefined || votes.some(({ approve }) => approve),
     result,
+    action: action.action,
     ...(verified === "done" && { helped: true }),
     ...(verified === "not done" && { helped: false }),
   };

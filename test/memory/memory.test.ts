@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { withoutRemoved } from "../../src/core/removed.ts";
 import type { Task } from "../../src/memory/item.ts";
 import { createMemory, type Saying } from "../../src/memory/memory.ts";
-import { fixesText, itemText } from "../../src/memory/words.ts";
+import { casesOf, countFixes } from "../../src/memory/cases.ts";
+import { fixText, itemText } from "../../src/memory/words.ts";
 import { openTestIndex } from "../fakes/memory.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 
@@ -77,7 +78,9 @@ describe("notes", () => {
     );
     expect([again.item.id, same.item.id]).toEqual([first.item.id, first.item.id]);
     expect(same.isNew).toBe(false);
-    expect(await journal.read("memory:slack:T1:2026-11")).toHaveLength(1);
+    const other = await memory.note(saying(), "web-3 is drained on Sundays");
+    expect(other.isNew).toBe(true);
+    expect(await journal.read("memory:slack:T1:2026-11")).toHaveLength(2);
     expect(await memory.noted(call)).toMatchObject({ text: "web-2 is drained on Sundays" });
     expect(await memory.noted(saying())).toBeUndefined();
   });
@@ -149,7 +152,7 @@ describe("records of tasks", () => {
       await memory.record(of(`slack:T1:C1:30.${i}`), task("api is slow", { fixes: [fix] }));
     }
     const found = await memory.search("slow api", EVERYONE, { kind: "task" });
-    expect(fixesText(found.map(({ item }) => item))).toEqual([
+    expect(countFixes(casesOf(found.map(({ item }) => item))).map(fixText)).toEqual([
       'restart, such as "Restart api": approved 3, fixed 1, did not help 1',
     ]);
   });

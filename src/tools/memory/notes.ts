@@ -3,10 +3,12 @@ import { counted } from "../../core/text.ts";
 import type { MemoryItem } from "../../memory/item.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { itemText } from "../../memory/words.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { askedIn } from "./asked.ts";
 
 const TOOL_MS = 15_000;
+/** Notes that are listed where it is not said which one is meant. */
+const MOST_OFFERED = 10;
 
 /** Keeps a note for everybody who may read the thread. */
 export function createRemember(memory: () => Memory): Tool {
@@ -54,44 +56,75 @@ export function createRemember(memory: () => Memory): Tool {
 
 /** Takes something out of memory, for everybody. */
 export function createForget(memory: () => Memory): Tool {
-  const found = async (id: string, ctx: Parameters<typeof askedIn>[0]) =>
-    memory().get(id, await askedIn(ctx));
+  type Named = { id?: string | undefined; text?: string | undefined };
+  const found = async ({ id, text = "" }: Named, ctx: ToolContext) => {
+    const saying = await askedIn(ctx);
+    const one = id === undefined ? undefined : await memory().get(id, saying);
+    if (id === undefined) return memory().notesWith(text, saying);
+    return one === undefined ? [] : [one];
+  };
   return defineTool({
     name: "forget",
     summary: "takes a note or a record of an earlier thread out of memory",
     description:
-      "Takes a note, or the record of what an earlier thread found, out of memory, when a person asks for it. It is shown and found no more.",
-    input: z.strictObject({
-      id: z
-        .string()
-        .regex(
-          /^\s*m-[a-z2-7]{4,16}\s*$/i,
-          "expected a name such as m-k3qa7xw2ab; notes lists them",
-        )
-        .describe("Its name, as notes and recall list it")
-        .meta({ examples: ["m-k3qa7xw2ab"] }),
-    }),
+      "Takes a note, or the record of what an earlier thread found, out of memory, when a person asks for it: by its name, or a note by words that only it has. It is shown and found no more.",
+    input: z
+      .strictObject({
+        id: z
+          .string()
+          .regex(
+            /^\s*m-[a-z2-7]{4,16}\s*$/i,
+            "expected a name such as m-k3qa7xw2ab; notes lists them",
+          )
+          .optional()
+          .describe("Its name, as notes and recall list it")
+          .meta({ examples: ["m-k3qa7xw2ab"] }),
+        text: z
+          .string()
+          .regex(/\S/, "is empty")
+          .max(500)
+          .optional()
+          .describe("Without a name: words of the note"),
+      })
+      .refine(({ id, text }) => (id === undefined) !== (text === undefined), {
+        path: ["id"],
+        error: "expected either id or text",
+      }),
     effect: "write",
     own: true,
     answeredBy: { kind: "text" },
-    title: ({ id }) => `Forget ${id}`,
+    title: ({ id, text }) => `Forget ${id ?? `the note about ${text}`}`,
     timeoutMs: TOOL_MS,
     resource: () => "notes",
-    preview: async ({ id }) => ({
-      lines: [{ label: "Forgets", value: id }],
+    preview: async ({ id, text }) => ({
+      lines: [{ label: "Forgets", value: id ?? `the note with all of these words: ${text}` }],
       blastRadius: "Nobody finds it any more. Changes only this program's own memory.",
       undo: "It can only be noted once more.",
     }),
-    async verify({ id }, ctx) {
-      return (await found(id, ctx)) === undefined
-        ? { verdict: "done", evidence: `${id} is not remembered.` }
-        : { verdict: "unknown", evidence: `${id} is still remembered` };
+    async verify(named, ctx) {
+      const what = named.id ?? "a note with these words";
+      return (await found(named, ctx)).length === 0
+        ? { verdict: "done", evidence: `${what} is not remembered.` }
+        : { verdict: "unknown", evidence: `${what} is still remembered` };
     },
-    async run({ id }, ctx) {
-      const item = await memory().forget(await askedIn(ctx), id);
-      return { text: `Forgotten: ${itemText(item)}` };
+    async run({ id, text = "" }, ctx) {
+      const saying = await askedIn(ctx);
+      if (id !== undefined) return forgotten(await memory().forget(saying, id));
+      const notes = await memory().notesWith(text, saying);
+      const [only, ...others] = notes;
+      if (only !== undefined && others.length === 0)
+        return forgotten(await memory().forget(saying, only.id));
+      const which = `of the words ${JSON.stringify(text)}`;
+      if (only === undefined)
+        return { text: `I forgot nothing: no note here has all ${which}. \`notes\` lists them.` };
+      const head = `I forgot nothing: ${notes.length} notes have all ${which}. Say which one, such as \`forget ${only.id}\`:`;
+      return { text: [head, ...notes.slice(0, MOST_OFFERED).map(itemText)].join("\n") };
     },
   });
+}
+
+function forgotten(item: MemoryItem): { text: string } {
+  return { text: `Forgotten: ${itemText(item)}` };
 }
 
 /** Lists what people had noted. */

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { memoize } from "../../core/memoize.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { createTextSearch, sectionsOf, type TextPart } from "../../memory/texts.ts";
-import { fixesText, FROM_MEMORY, itemText } from "../../memory/words.ts";
+import { countFixes } from "../../memory/cases.ts";
+import { caseText, fixText, FROM_MEMORY } from "../../memory/words.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { askedIn } from "./asked.ts";
@@ -41,19 +42,22 @@ export function createRecall(memory: () => Memory, skills: readonly Skill[]): To
     answeredBy: { kind: "text" },
     timeoutMs: 15_000,
     async run({ text, limit }, ctx) {
-      const found = await memory().search(text, await askedIn(ctx), { limit, threshold: FLOOR });
-      const items = found.map(({ item }) => item);
+      const alike = await memory().alike(text, await askedIn(ctx), FLOOR);
+      const cases = alike.slice(0, limit);
       const sections = (await runbooks(""))(text, MAX_SECTIONS, FLOOR).map(({ part }) => part.at);
-      if (items.length + sections.length === 0)
+      if (cases.length + sections.length === 0)
         return { text: "Nothing that is remembered here is like that." };
-      const fixes = fixesText(items);
+      const fixes = countFixes(alike).map(fixText);
       return {
         text: [
           FROM_MEMORY,
-          ...items.map(itemText),
+          ...cases.map(caseText),
           ...(fixes.length === 0
             ? []
-            : ["What was done in these:", ...fixes.map((each) => `- ${each}`)]),
+            : [
+                `What was done in the ${alike.length} that are alike:`,
+                ...fixes.map((each) => `- ${each}`),
+              ]),
           ...(sections.length === 0
             ? []
             : [`Skills and runbooks: ${[...new Set(sections)].join("; ")}`]),

@@ -1,7 +1,9 @@
 import { isBotError } from "../../core/errors.ts";
 import { atMost } from "../../core/time-limit.ts";
-import { usefulness } from "../../memory/policy.ts";
-import { fixesText, itemText } from "../../memory/words.ts";
+import { type Case, countFixes, type FixCount } from "../../memory/cases.ts";
+import type { MemoryItem } from "../../memory/item.ts";
+import { usefulness, withinBudget } from "../../memory/policy.ts";
+import { caseText, fixText, itemText } from "../../memory/words.ts";
 import type { Above } from "../../thread/drafts-runs.ts";
 import { isChecking } from "../../thread/checking.ts";
 import { askerIn, type Run } from "../../thread/state.ts";
@@ -13,6 +15,8 @@ import { audienceOf, tenantsOf } from "./places.ts";
 
 /** A run waits no longer for what is remembered. */
 const RECALL_MS = 3_000;
+/** Tools whose successes are counted. */
+const MOST_FIXES = 3;
 
 /**
  * What is remembered of what the run is asked, for its first request: once in a thread each. Everybody who reads the thread may know
@@ -44,24 +48,35 @@ async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]
     tenants: await tenantsOf(ctx, asker?.account ?? ""),
   };
   const known = ctx.state.transcript.remembered;
-  const isNew = ({ id, thread }: { id: string; thread: string }) =>
-    !known.has(id) && thread !== ctx.key;
-  const alike = await memory.memory.search(text, viewer, {
-    limit: similar + known.size + 1,
-    threshold,
-  });
+  const isNew = ({ id, thread }: MemoryItem) => !known.has(id) && thread !== ctx.key;
+  const alike = (await memory.memory.alike(text, viewer, threshold)).filter(
+    ({ item }) => item.thread !== ctx.key,
+  );
+  const best = alike.filter(({ ids }) => !ids.some((id) => known.has(id))).slice(0, similar);
   const newest =
     recent === 0 ? [] : await memory.memory.newest(viewer, { kind: "note", limit: recent });
-  const found = alike
-    .map(({ item }) => item)
-    .filter(isNew)
-    .slice(0, similar);
-  const items = new Map([...found, ...newest.filter(isNew)].map((item) => [item.id, item]));
-  if (items.size === 0) return undefined;
-  const { encode } = ctx.parts.encoder;
+  const isBest = ({ id }: MemoryItem) => best.some(({ ids }) => ids.includes(id));
+  const others = newest.filter((item) => isNew(item) && !isBest(item));
+  return told(ctx, best, countFixes(alike).slice(0, MOST_FIXES), others);
+}
+
+/** The best first, then what was done, then the newest notes: as much as there is room for. */
+function told(
+  { parts }: ThreadContext,
+  best: readonly Case[],
+  fixes: readonly FixCount[],
+  newest: readonly MemoryItem[],
+): Above["remembered"] {
+  const { encode } = parts.encoder;
+  const texts = [...best.map(caseText), ...fixes.map(fixText), ...newest.map(itemText)].map(encode);
+  const kept = withinBudget(texts, parts.memory?.recall ?? {}, parts.run.terms?.contextWindow);
+  const items = [...best.map(({ item }) => item), ...newest];
+  const end = best.length + fixes.length;
+  const lines = [...kept.slice(0, best.length), ...kept.slice(end)];
+  if (lines.length === 0) return undefined;
   return {
-    items: [...items.values()].map((item) => ({ memory: item.id, text: encode(itemText(item)) })),
-    fixes: fixesText(found).map(encode),
+    items: lines.map((line, i) => ({ memory: items[i]?.id ?? "", text: line })),
+    fixes: kept.slice(best.length, end),
   };
 }
 

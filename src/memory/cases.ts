@@ -1,0 +1,73 @@
+import type { Fix, MemoryItem } from "./item.ts";
+
+/** One trouble: the incident's record and that of the thread it was opened in are the same one. */
+export interface Case {
+  /** What it is known by: the incident where there is one. */
+  readonly item: MemoryItem;
+  /** All records that it was made of. */
+  readonly ids: readonly string[];
+  /** Each action once. */
+  readonly fixes: readonly Fix[];
+}
+
+/** Notes stand alone; of a thread everything else is one case. In the order of what comes first. */
+export function casesOf(items: readonly MemoryItem[]): Case[] {
+  const groups = Map.groupBy(items, ({ id, thread, what }) => (what.kind === "note" ? id : thread));
+  return [...groups.values()].flatMap((some) => {
+    const incidents = some.filter(({ what }) => what.kind === "incident");
+    const rest = some.filter(({ what }) => what.kind !== "incident");
+    const [first] = incidents.length > 0 ? incidents : rest;
+    if (first === undefined) return [];
+    // The thread's record of an action is the newer one.
+    const fixes = fixesIn([...incidents, ...rest]);
+    return [{ item: joined(first, rest[0]), ids: some.map(({ id }) => id), fixes }];
+  });
+}
+
+function fixesIn(items: readonly MemoryItem[]): Fix[] {
+  const found = new Map<string, Fix>();
+  for (const { what } of items) {
+    if (what.kind === "note") continue;
+    // Records of earlier versions do not say which action it was.
+    const seen = new Map<string, number>();
+    for (const fix of what.fixes) {
+      const same = `${fix.tool}\n${fix.title}`;
+      const nth = (seen.get(same) ?? 0) + 1;
+      seen.set(same, nth);
+      found.set(fix.action ?? `${same}\n${nth}`, fix);
+    }
+  }
+  return [...found.values()];
+}
+
+/** What the incident's record lacks its thread may have found. */
+function joined(item: MemoryItem, thread: MemoryItem | undefined): MemoryItem {
+  const { what } = item;
+  if (what.kind !== "incident" || thread?.what.kind !== "task" || what.cause !== undefined)
+    return item;
+  const { cause, certainty } = thread.what;
+  return { ...item, what: { ...what, cause, certainty } };
+}
+
+/** How often a tool was approved, and was seen to help, in these cases. */
+export interface FixCount {
+  readonly tool: string;
+  readonly title: string;
+  readonly approved: number;
+  readonly helped: number;
+  readonly failed: number;
+}
+
+/** By tool, the most helpful first. */
+export function countFixes(cases: readonly Case[]): FixCount[] {
+  const tried = cases.flatMap(({ fixes }) => fixes).filter(({ result }) => result !== "failed");
+  return [...Map.groupBy(tried, ({ tool }) => tool)]
+    .map(([tool, some]) => ({
+      tool,
+      title: some[0]?.title ?? tool,
+      approved: some.filter(({ approved }) => approved).length,
+      helped: some.filter(({ helped }) => helped === true).length,
+      failed: some.filter(({ helped, result }) => helped === false || result === "undone").length,
+    }))
+    .toSorted((a, b) => b.helped - a.helped || b.approved - a.approved);
+}
