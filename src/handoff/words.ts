@@ -23,8 +23,11 @@ const MAX_TEXT = 240;
 type Encode = (text: string) => string;
 type Show = (instant: number) => string;
 
-/** All of it in lines, the most urgent first. Lists that are empty are left out. */
-export function handoffText(handoff: Handoff, encode: Encode): string {
+/** All of it in lines, the most urgent first. Lists that are empty are left out. The same threads in another order give the same text. */
+export function handoffText(given: Handoff, encode: Encode): string {
+  // A store lists threads that changed at once in any order.
+  const threads = given.threads.toSorted((a, b) => (a.where < b.where ? 1 : -1));
+  const handoff = { ...given, threads };
   const show = secondsIn(handoff.period.zone);
   const clean = (text: string) => shortened(oneLine(encode(text)), MAX_TEXT);
   const parts = [
@@ -120,7 +123,10 @@ function incidentLine(incident: Incident, show: Show, clean: Encode): string {
 function openLists(handoff: Handoff, show: Show, clean: Encode): string[] {
   const { threads, frozen, maintenance, period } = handoff;
   const ends = (until: number) => endText(until, period, show);
-  const waiting = placed(threads, ({ waiting: all }) => all).map(
+  const soonest = placed(threads, ({ waiting: all }) => all).toSorted(
+    ([a], [b]) => a.expiresAt - b.expiresAt,
+  );
+  const waiting = soonest.map(
     ([{ ref, what, askedAt, expiresAt }, where]) =>
       `${ref} ${clean(what)}; asked ${show(askedAt)}, expires ${show(expiresAt)}; ${where}`,
   );
@@ -141,7 +147,10 @@ function openLists(handoff: Handoff, show: Show, clean: Encode): string[] {
     ([{ ref, what, until }, where]) => `${ref} ${clean(what)}; ${ends(until)}; ${where}`,
   );
   const quiet = maintenance.map((each) => quietLine(each, ends(each.until), clean));
-  const firing = placed(threads, ({ alerts }) => alerts.filter(fires)).map(([alert, where]) => {
+  const newest = placed(threads, ({ alerts }) => alerts.filter(fires)).toSorted(
+    ([a], [b]) => b.startedAt - a.startedAt,
+  );
+  const firing = newest.map(([alert, where]) => {
     const { name, firing: count, acknowledged, startedAt, told } = alert;
     const known = acknowledged === 0 ? "" : `, ${acknowledged} acknowledged`;
     return `${clean(name)}: ${count} firing${known} since ${show(startedAt)}, told ${counted(told, "time")}${flapText(alert)}; ${where}`;

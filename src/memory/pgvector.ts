@@ -93,7 +93,7 @@ function createReads(
       listOf(`SELECT ${FIELDS} FROM ${TABLES} i WHERE id = $1 AND space = ANY ($2)`, [id, spaces]),
     newest: (spaces, { kind, limit }) =>
       listOf(
-        `SELECT ${FIELDS} FROM ${TABLES} i WHERE space = ANY ($1) AND ($2::text IS NULL OR kind = $2) ORDER BY at DESC, id LIMIT $3`,
+        `SELECT ${FIELDS} FROM ${TABLES} i WHERE space = ANY ($1) AND ($2::text IS NULL OR kind = $2) ORDER BY at DESC, id, journal LIMIT $3`,
         [spaces, kind ?? null, limit],
       ),
     async statistics(terms, spaces) {
@@ -117,7 +117,7 @@ function createReads(
         ? []
         : listOf(
             `SELECT ${FIELDS} FROM ${TABLES} i WHERE words @@ $1::tsquery AND space = ANY ($2) AND ($3::text IS NULL OR kind = $3)
-             ORDER BY ts_rank(words, $1::tsquery) DESC, at DESC LIMIT $4`,
+             ORDER BY ts_rank(words, $1::tsquery) DESC, at DESC, id, journal LIMIT $4`,
             [terms.map(lexeme).join(" | "), spaces, kind ?? null, limit],
           ),
   };

@@ -73,6 +73,12 @@ export function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
     .map(({ candidate, score }) => ({ candidate, score }));
 }
 
+/** Two journals may have the same id at the same time. */
 function newerFirst(a: Candidate, b: Candidate): number {
-  return b.at - a.at || (a.id < b.id ? -1 : 1);
+  return b.at - a.at || compared(a.id, b.id) || compared(a.journal, b.journal);
+}
+
+function compared(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

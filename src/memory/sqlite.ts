@@ -218,7 +218,7 @@ function itemStatements(db: DatabaseSync) {
     byRow: db.prepare(`SELECT ${FIELDS} FROM ${JOINED} WHERE item.row = ?`),
     newest: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.space IN (SELECT value FROM json_each(?)) AND (?2 IS NULL OR item.kind = ?2)
-       ORDER BY item.at DESC, item.id LIMIT ?3`,
+       ORDER BY item.at DESC, item.id, item.journal LIMIT ?3`,
     ),
   };
 }
@@ -287,7 +287,7 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
     matching(number: number, terms: readonly string[], { kind, limit }: Wanted): Candidate[] {
       if (terms.length === 0) return [];
       const found = `SELECT ${FIELDS} FROM words_${number} CROSS JOIN item ON item.row = words_${number}.rowid JOIN space ON space.number = item.space
-        WHERE words_${number} MATCH ?1 AND (?2 IS NULL OR item.kind = ?2) ORDER BY bm25(words_${number}) LIMIT ?3`;
+        WHERE words_${number} MATCH ?1 AND (?2 IS NULL OR item.kind = ?2) ORDER BY bm25(words_${number}), item.at DESC, item.id, item.journal LIMIT ?3`;
       return db
         .prepare(found)
         .all(matchOf(terms), kind ?? null, limit)

@@ -54,6 +54,24 @@ export function describeMemoryIndex(
       expect(statistics).toEqual({ texts: 4, terms: 10, having: [3, 1, 0] });
     });
 
+    test("what is as good and as new comes in one order, whatever was put first", async () => {
+      const rows = ["c", "a", "d", "b"].flatMap((id) => [
+        row(id, "disk full"),
+        row(id, "disk full", { journal: `${JOURNAL}-2`, item: JSON.stringify({ id, more: 1 }) }),
+      ]);
+      const answersOf = async (given: readonly Row[]) => {
+        const index = await open();
+        for (const each of given) await index.put(each.journal, [each], known(1));
+        const matching = await index.matching(["disk"], [HERE], { limit: 3 });
+        return [matching, await index.newest([HERE], { limit: 3 })].map((found) =>
+          found.map(({ id, journal }) => `${id} ${journal}`),
+        );
+      };
+      const first = [`a ${JOURNAL}`, `a ${JOURNAL}-2`, `b ${JOURNAL}`];
+      expect(await answersOf(rows)).toEqual([first, first]);
+      expect(await answersOf(rows.toReversed())).toEqual([first, first]);
+    });
+
     test("a space knows nothing of another", async () => {
       const index = await open();
       const rows = [row("a", "disk"), row("b", "disk queue", { space: THERE })];
