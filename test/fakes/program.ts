@@ -2,8 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtProgram } from "./built.ts";
 
-const MAIN = join(import.meta.dirname, "../../src/main.ts");
+let main: string | undefined;
 /** As `npm start` has one: without it each process compiles the sources again, which takes longer than most tests. */
 export const COMPILE_CACHE = join(import.meta.dirname, "../../node_modules/.cache/watchkeeper");
 
@@ -35,7 +36,7 @@ export class Program {
   }
 
   start(...args: string[]): ChildProcessWithoutNullStreams {
-    return this.#spawn([MAIN, ...args]);
+    return this.#spawn([(main ??= builtProgram()), ...args]);
   }
 
   #spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
@@ -47,7 +48,7 @@ export class Program {
 
   /** Runs it to its end with this standard input and these flags of Node's. */
   async run(args: string[], input = "", flags: readonly string[] = []): Promise<Ended> {
-    return this.#toEnd(this.#spawn([...flags, MAIN, ...args]), input);
+    return this.#toEnd(this.#spawn([...flags, (main ??= builtProgram()), ...args]), input);
   }
 
   /** Runs another program of ours to its end. */
