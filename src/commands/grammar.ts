@@ -14,6 +14,7 @@ import {
   USAGE,
   usage,
 } from "./phrases.ts";
+import { ASSIGNMENT, splitWords, unquote, valueProblem } from "./shell-words.ts";
 
 /** What a typed text is. `message`: plain language, for the model. */
 export type Reading =
@@ -317,38 +318,6 @@ function readName(word: "unfreeze", rest: string, typed: boolean): Reading {
 
 function toolCall(tool: string, args: Record<string, string>): Reading {
   return { kind: "command", command: { name: "run", tool, args } };
-}
-
-/** A name begins with a letter, so it is never `__proto__`. */
-const ASSIGNMENT = /^([a-z][a-z0-9_-]*)=/i;
-
-/** Words as a shell splits them, with their quotes; undefined if a quote is never closed. */
-function splitWords(text: string): string[] | undefined {
-  const piece = /\s+|(?:'[^']*'|"(?:[^"\\]|\\[^])*"|[^\s'"]+)+/y;
-  const words: string[] = [];
-  while (piece.lastIndex < text.length) {
-    const [found] = piece.exec(text) ?? [];
-    if (found === undefined) return undefined;
-    if (found.trim() !== "") words.push(found);
-  }
-  return words;
-}
-
-function unquote(word: string): string {
-  return word.replaceAll(
-    /'([^']*)'|"((?:[^"\\]|\\[^])*)"/g,
-    (_, single: string | undefined, double: string = "") =>
-      single ?? double.replaceAll(/\\(["\\])/g, "$1"),
-  );
-}
-
-/** What is wrong with quotes that would otherwise silently be lost or become text. */
-function valueProblem(name: string, value: string): string | undefined {
-  if (/^[“”„‘’]/.test(value))
-    return `${name} begins with a curly quote. Use straight ones: ' or ".`;
-  if (/^[[{][^]*["']/.test(value))
-    return `${name} is JSON. Put single quotes around it: ${name}='…'`;
-  return undefined;
 }
 
 /**

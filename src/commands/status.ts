@@ -1,7 +1,8 @@
 import type { RunTerms } from "../core/run-terms.ts";
 import { counted } from "../core/text.ts";
 import { isOpen } from "../thread/action.ts";
-import { refOf, type Thread } from "../thread/state.ts";
+import type { Thread } from "../thread/state.ts";
+import { refOf } from "../thread/call.ts";
 import { whatOf } from "../thread/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
 

@@ -1,5 +1,6 @@
 import type * as z from "zod";
-import { appends, type approvers, type preview } from "./appends.ts";
+import { appends } from "./appends.ts";
+import type { approvers, preview } from "./action-fields.ts";
 import type { artifact, decider, effect, file, outcome, resultImage } from "./entry-fields.ts";
 import {
   type address,
@@ -7,9 +8,9 @@ import {
   type choice,
   type command,
   posts,
-  type severity,
   type unreadFile,
 } from "./posts.ts";
+import type { severity } from "./incident-fields.ts";
 import type { json } from "./tuple.ts";
 
 /**

@@ -7,7 +7,8 @@ import { type Action, isOpen } from "../thread/action.ts";
 import { fold } from "../thread/fold.ts";
 import { brokenIn } from "../thread/looks.ts";
 import { silencesIn } from "../thread/silences.ts";
-import { type Call, doingOf, refOf, Thread } from "../thread/state.ts";
+import { Thread } from "../thread/state.ts";
+import { type Call, doingOf, refOf } from "../thread/call.ts";
 
 /** From `from` until just before `to`, ms since 1970. */
 export interface Span {

@@ -1,5 +1,6 @@
 import type { LivingCard } from "../adapters/shown.ts";
-import type { LivingMessage, Thread } from "../thread/state.ts";
+import type { Thread } from "../thread/state.ts";
+import type { LivingMessage } from "../thread/shown-living.ts";
 import { alertsOf } from "./alerts.ts";
 import { incidentOf } from "./incidents.ts";
 import type { Shown } from "./outgoing.ts";

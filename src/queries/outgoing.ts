@@ -13,17 +13,13 @@ import { INCIDENT_OFFER } from "../thread/entry-ids.ts";
 import { offerEnd } from "../thread/incident-offer.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
-  argsOf,
-  doingOf,
-  givenArgs,
   isWithdrawn,
-  type Call,
   type OutboxItem,
   type Quote,
-  refOf,
   type Run,
   type Thread,
 } from "../thread/state.ts";
+import { argsOf, doingOf, givenArgs, type Call, refOf } from "../thread/call.ts";
 import { viewFor } from "../thread/views.ts";
 import { cardOf, type Encode } from "./cards.ts";
 

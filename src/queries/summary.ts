@@ -4,7 +4,8 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { isOpen } from "../thread/action.ts";
 import { whatOf } from "../thread/phrases.ts";
-import { type Call, refOf, type Thread } from "../thread/state.ts";
+import type { Thread } from "../thread/state.ts";
+import { type Call, refOf } from "../thread/call.ts";
 import { summaryWords } from "../thread/summary-phrases.ts";
 import { cardOf, type Encode } from "./cards.ts";
 

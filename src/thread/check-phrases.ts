@@ -7,7 +7,8 @@ import { formatElapsed } from "../core/instant.ts";
 import { isUndoable, titleOf } from "./action.ts";
 import type { LookedAgain, Seen } from "./looks.ts";
 import { citationOf } from "./entry-ids.ts";
-import { type Call, doingOf, type LaterLook } from "./state.ts";
+import type { LaterLook } from "./state.ts";
+import { type Call, doingOf } from "./call.ts";
 
 /** What checks found, in words: Markdown, as a model's answer is. */
 

@@ -1,6 +1,7 @@
 import type { Entry, JsonObject } from "../core/entry.ts";
 import type { Finding, Gap } from "../core/finding.ts";
-import type { Call, Run } from "./state.ts";
+import type { Run } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** Skills' checks, as a thread uses them: reads that are planned without a model, and what they show. */
 

@@ -1,7 +1,8 @@
 import type { Entry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import * as phrases from "./click-phrases.ts";
-import type { Call, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** Whether somebody may do what they pressed or wrote; `why` is a sentence to them. */
 export type Author = { eligible: true; basis: string } | { eligible: false; why: string };

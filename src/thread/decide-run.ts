@@ -14,7 +14,8 @@ import {
 } from "./model-run.ts";
 import { whyNarrowed } from "./narrowed.ts";
 import * as phrases from "./phrases.ts";
-import type { Call, Run } from "./state.ts";
+import type { Run } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** What keeps a model's run going or ends it. The texts of gates are the model's to read, as is `whyNotLooked`. */
 

@@ -2,7 +2,7 @@ import { type Action, carrierOf, type Grant, isOpen } from "./action.ts";
 import { type AppendKind, type Draft, type Entry, isFact, type Outcome } from "../core/entry.ts";
 import type { DeniedBy } from "../core/entry-fields.ts";
 import type { PreparedCall, ReverseCall, ToolResult, ViewChange } from "../core/tool-call.ts";
-import type { StepOf } from "./decide.ts";
+import type { StepOf } from "./steps.ts";
 import type { Surroundings } from "./surroundings.ts";
 import {
   expiredNotice,
@@ -17,7 +17,8 @@ import * as phrases from "./phrases.ts";
 import { runEndedDraft } from "./drafts-runs.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
 import { isCheck } from "./checking.ts";
-import { type Call, isReader, mayOnlyRead, type Run } from "./state.ts";
+import { isReader, mayOnlyRead, type Run } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** What people are shown of a call, and who of them may approve it. */
 export type Card = PreparedCall &

@@ -12,7 +12,8 @@ import * as phrases from "./check-phrases.ts";
 import { callName, citationOf, entryId, runName } from "./entry-ids.ts";
 import { lookedAgain } from "./looks.ts";
 import { callKey } from "./model-run.ts";
-import type { LaterLook, Run, ShownAlerts, Thread } from "./state.ts";
+import type { LaterLook, Run, Thread } from "./state.ts";
+import type { ShownAlerts } from "./shown-living.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Which entries follow where checks look into something, and what they came to. */

@@ -1,12 +1,4 @@
-import {
-  type Action,
-  isHidden,
-  isLeft,
-  isRepeatable,
-  isShown,
-  isUndoable,
-  mustBeOpened,
-} from "./action.ts";
+import { type Action, isLeft, isRepeatable, isUndoable, mustBeOpened } from "./action.ts";
 import type { AppendKind, Choice, Draft, Entry } from "../core/entry.ts";
 import { signed } from "../core/people.ts";
 import {
@@ -17,16 +9,24 @@ import {
   proposedDraft,
 } from "./drafts-calls.ts";
 import { results, turned } from "./phrases.ts";
-import { decisionNotices, privateNotice, withdrawalNotices } from "./drafts-notices.ts";
+import { privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
 import { offerTaken, openingCall } from "./incident-offer.ts";
 import { openingDraft, repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./click-phrases.ts";
-import type { Call, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { viewFor } from "./views.ts";
+import { answeredDrafts } from "./drafts-answers.ts";
+import {
+  whyNotYes,
+  votedDrafts,
+  hasApproved,
+  hasSeen,
+  isOtherCard,
+  otherCardNotice,
+} from "./drafts-votes.ts";
 
 export interface ClickFacts {
   /** The action that it is about, also one that its thread's fold has forgotten. */
@@ -112,18 +112,6 @@ function unjudgedDrafts(click: Entry<"click">, around: Surroundings): Draft<Appe
   return [privateNotice(click, phrases.clickAnswers.notLookedUp(click.action, LIMIT_MINUTES))];
 }
 
-/** Why this yes does not count, whoever says it, or undefined. */
-function whyNotYes({ action, proposal }: Action, choice: Choice): string | undefined {
-  if (choice.kind !== "approve" && choice.kind !== "break") return undefined;
-  const { confirm, offer } = proposal;
-  const typed = choice.typed?.trim();
-  if (confirm === undefined && typed !== undefined) return phrases.clickAnswers.onlyApprove(action);
-  if (confirm !== undefined && typed !== confirm)
-    return phrases.clickAnswers.confirm(action, confirm, typed);
-  const wantsGrant = choice.kind === "approve" && choice.grants === true && offer === undefined;
-  return wantsGrant ? phrases.clickAnswers.noOffer(action) : undefined;
-}
-
 /** Of the reason for breaking the glass: more than a word. */
 const MIN_REASON = 10;
 
@@ -171,91 +159,6 @@ function revokeDrafts(
       basis: `${click.via}, ${basis}`,
     },
   ];
-}
-
-function votedDrafts(
-  action: Action,
-  click: Entry<"click">,
-  basis: string,
-  around: Surroundings,
-): Draft<AppendKind>[] {
-  const vote = voteDraft(click, basis, around);
-  return [vote, ...decisionNotices(action, vote, around)];
-}
-
-function voteDraft(
-  { id, choice, actor, action, revision, via }: Entry<"click">,
-  basis: string,
-  { personOf }: Surroundings,
-): Draft<"vote"> {
-  const breaksGlass = choice.kind === "break";
-  const reason = choice.kind === "deny" || breaksGlass ? choice.reason : undefined;
-  return {
-    id: entryId.vote(id),
-    kind: "vote",
-    action,
-    revision,
-    click: id,
-    account: actor.account,
-    person: personOf(actor.account),
-    name: actor.name,
-    ...(actor.handle !== undefined && { handle: actor.handle }),
-    approve: choice.kind !== "deny",
-    ...(choice.kind === "approve" && choice.grants === true && { grants: true }),
-    ...(breaksGlass && { breaksGlass }),
-    basis: `${via}, ${basis}`,
-    ...(reason !== undefined && { reason }),
-  };
-}
-
-/** Whoever clicked approved it before, from this account or another of theirs. */
-function hasApproved(
-  { votes }: Action,
-  { actor: { account } }: Entry<"click">,
-  { personOf }: Surroundings,
-): boolean {
-  const person = personOf(account);
-  return votes.some(
-    (vote) =>
-      vote.approve &&
-      (vote.account === account || [vote.person, personOf(vote.account)].includes(person)),
-  );
-}
-
-/**
- * All of the newest revision was shown to whoever clicked: they opened it, on this account or another of theirs, or it stands
- * on its card where they are. Who pressed that card has seen it, also before it is written down that it stands there.
- */
-function hasSeen(
-  action: Action,
-  { actor: { account }, digest }: Entry<"click">,
-  { personOf, thread }: Surroundings,
-): boolean {
-  const { opened, proposal } = action;
-  if (opened.has(account)) return true;
-  if ([...opened].some((each) => personOf(each) === personOf(account))) return true;
-  if (mustBeOpened(proposal)) return false;
-  const view = viewFor(thread, account);
-  return isShown(action, view) || (digest !== undefined && !isHidden(action, view));
-}
-
-/**
- * The card that was pressed showed something else, or does not say what it showed, as those of 0.3. After the store lost
- * entries the same number and revision may be another action's. A deny counts all the same.
- */
-function isOtherCard({ proposal }: Action, { choice, via, digest }: Entry<"click">): boolean {
-  if (phrases.pressed[choice.kind] === undefined) return false;
-  if (digest === undefined) return via === "button";
-  const meant = choice.kind === "approve" && choice.grants ? proposal.offer : proposal;
-  return meant?.digest.startsWith(digest) !== true;
-}
-
-function otherCardNotice({ action }: Action, click: Entry<"click">): Draft<"notice"> {
-  const button = phrases.pressed[click.choice.kind] ?? "";
-  return {
-    ...privateNotice(click, phrases.clickAnswers.otherCard(action, button)),
-    redraws: action,
-  };
 }
 
 /** Begins a run of the one call that takes the action back: from there on it is a call like any other. */
@@ -340,53 +243,6 @@ function confirmation(
 ): Draft<"notice"> {
   const names = [...askers].map((account) => known.get(account) ?? account);
   return { ...privateNotice(click, phrases.confirmCancel(action, names)), confirms: action };
-}
-
-function answeredDrafts(
-  click: Entry<"click">,
-  text: string,
-  author: Author | undefined,
-  thread: Thread,
-): Draft<AppendKind>[] | undefined {
-  const call = openQuestion(thread, click.action);
-  if (call === undefined) {
-    const end = thread.answered.get(click.action);
-    const why =
-      end === undefined ? phrases.clickAnswers.noQuestion(click.action) : phrases.questionOver(end);
-    return [privateNotice(click, why)];
-  }
-  if (author === undefined) return undefined;
-  return [author.eligible ? answerDraft(call, click, text) : privateNotice(click, author.why)];
-}
-
-/** The message of who was asked is the answer, if they may give one. */
-export function replyDrafts(
-  call: Call,
-  reply: Entry<"message">,
-  author: Author | "unknown",
-): Draft<AppendKind>[] {
-  if (author === "unknown") {
-    return [privateNotice(reply, phrases.clickAnswers.replyNotLookedUp(LIMIT_MINUTES))];
-  }
-  return [
-    author.eligible ? answerDraft(call, reply, reply.text) : privateNotice(reply, author.why),
-  ];
-}
-
-function answerDraft(
-  call: Call,
-  { id, actor }: Entry<"click"> | Entry<"message">,
-  text: string,
-): Draft<"tool_finished"> {
-  return { ...finishedDraft(call, "ok", results.answered(actor.name, text)), answers: id };
-}
-
-function openQuestion({ runs }: Thread, ref: string): Call | undefined {
-  for (const run of runs.values()) {
-    const call = run.open.get(ref);
-    if (call?.asked !== undefined) return call;
-  }
-  return undefined;
 }
 
 function settledDrafts(

@@ -1,13 +1,14 @@
 import { type Action, approvals, isEnough, isOpen } from "./action.ts";
 import type { Actor, Draft, Entry } from "../core/entry.ts";
 import { HOST_GONE_MS } from "../core/host-beat.ts";
-import type { StepOf } from "./decide.ts";
+import type { StepOf } from "./steps.ts";
 import { noticeId } from "./entry-ids.ts";
 import { approversAsked, askersOf, mayAllApprove, mentionable } from "./mentions.ts";
 import type { IncidentOffer } from "./offer-notes.ts";
 import * as phrases from "./phrases.ts";
 import { clickAnswers } from "./click-phrases.ts";
-import { type Call, type LaterCheck, refOf, type Untold } from "./state.ts";
+import type { LaterCheck, Untold } from "./state.ts";
+import { type Call, refOf } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Waiting } from "./waiting.ts";
 

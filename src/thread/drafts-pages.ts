@@ -1,5 +1,5 @@
 import type { Draft } from "../core/entry.ts";
-import type { StepOf } from "./decide.ts";
+import type { StepOf } from "./steps.ts";
 import { notice } from "./drafts-notices.ts";
 import { entryId, noticeId, pageOver } from "./entry-ids.ts";
 import * as phrases from "./page-phrases.ts";

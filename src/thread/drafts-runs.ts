@@ -17,15 +17,8 @@ import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
 import { sideBudget } from "./side-run.ts";
-import {
-  argsOf,
-  askerIn,
-  type Call,
-  type PendingPost,
-  type Run,
-  talkingRuns,
-  type Thread,
-} from "./state.ts";
+import { askerIn, type PendingPost, type Run, talkingRuns, type Thread } from "./state.ts";
+import { argsOf, type Call } from "./call.ts";
 import type { RunParts, Surroundings } from "./surroundings.ts";
 
 type RunEnded = Draft<"run_ended">;

@@ -19,7 +19,8 @@ import {
   withLook,
 } from "./drafts-calls.ts";
 import type { Author } from "./click-rights.ts";
-import { clickDrafts, type ClickFacts, replyDrafts } from "./drafts-clicks.ts";
+import { clickDrafts, type ClickFacts } from "./drafts-clicks.ts";
+import { replyDrafts } from "./drafts-answers.ts";
 import {
   awaitingNotice,
   escalationNotice,
@@ -31,7 +32,7 @@ import {
   warningNotice,
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
-import type { KnownStep, StepOf } from "./decide.ts";
+import type { KnownStep, StepOf } from "./steps.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
@@ -47,7 +48,7 @@ import {
   modelDrafts,
 } from "./drafts-runs.ts";
 import { livingName } from "./fold-living.ts";
-import type { Call } from "./state.ts";
+import type { Call } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** What has to be learned before anything follows from these steps: from people's platform, a tool, a model. */

@@ -1,7 +1,8 @@
 import { numberOfCall } from "./entry-ids.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Outcome } from "../core/entry.ts";
-import type { Call, Run } from "./state.ts";
+import type { Run } from "./state.ts";
+import type { Call } from "./call.ts";
 import { isCheck } from "./checking.ts";
 import {
   digitsIn,

@@ -15,7 +15,8 @@ import { MAX_PAST, forget, forgetOldest } from "./fold-memory.ts";
 import { applyVoice, place } from "./fold-messages.ts";
 import { routeTo } from "./routing.ts";
 import { rejoinFirst } from "./side-run.ts";
-import { type Call, isTalking, type Run, type Thread, type UntoldFact } from "./state.ts";
+import { isTalking, type Run, type Thread, type UntoldFact } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** The life of an action: proposed in revisions, voted on, closed, and shown until every view shows its end. */
 

@@ -3,7 +3,8 @@ import { isOverStatus } from "../core/incident-status.ts";
 import { severityIn, urgencyIn } from "./alert-phrases.ts";
 import { alertsName, alertsOver, readAlertsOver } from "./entry-ids.ts";
 import { mentionable } from "./mentions.ts";
-import type { ShownAlerts, Thread, Untold } from "./state.ts";
+import type { Thread, Untold } from "./state.ts";
+import type { ShownAlerts } from "./shown-living.ts";
 
 /** So long all of a group's alerts have to be over before the thread is told, ms: one that flaps is back by then. */
 const OVER_MS = 15_000;

@@ -1,41 +1,24 @@
 import { estimateTokens } from "../core/block.ts";
-import { STAY_SILENT } from "../core/tool-spec.ts";
-import type { Actor, Entry } from "../core/entry.ts";
-import { isFromDoor, numberOfCall, runOfCall } from "./entry-ids.ts";
+import type { Entry } from "../core/entry.ts";
+import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_FIGURES, MAX_PAST } from "./fold-memory.ts";
-import {
-  answererOf,
-  applyAddresses,
-  applyName,
-  applyVoice,
-  closeQuestion,
-  place,
-} from "./fold-messages.ts";
-import { addHelp, applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
-import { isCheck, isChecking } from "./checking.ts";
+import { answererOf, applyAddresses, applyVoice, closeQuestion, place } from "./fold-messages.ts";
+import { addHelp } from "./fold-checks.ts";
+import { isCheck } from "./checking.ts";
 import { toldIn } from "./figures.ts";
 import { noteBroken, planLook } from "./looks.ts";
-import { applyAssistant, applyResult, instructsOf, ModelRun } from "./model-run.ts";
+import { applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
-import { applyHandOver, passOnLeft, rejoinFirst } from "./side-run.ts";
+import { applyHandOver, rejoinFirst } from "./side-run.ts";
 import { noteSilence } from "./silences.ts";
-import {
-  type Call,
-  isReader,
-  isTalking,
-  type Offered,
-  refOf,
-  type Run,
-  type Start,
-  talkingRuns,
-  type Thread,
-} from "./state.ts";
+import { isTalking, type Run, type Thread } from "./state.ts";
+import { type Call, refOf, type Start } from "./call.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
 
 /** A call that was asked for and has no result yet. */
-function addCall(
+export function addCall(
   run: Run,
   { call, tool, args, problem }: Pick<Call, "call" | "tool" | "args" | "problem">,
   askedAt: number,
@@ -244,181 +227,4 @@ function tellWord(thread: Thread, call: Call, { id, outcome, text }: Entry<"sign
   const ref = refOf(call);
   const isSettled = call.settled !== undefined;
   thread.untold.set(id, { id, about: { kind: "late", ref, outcome, text, isSettled } });
-}
-
-/** The life of a run: started, and for a model's turn by turn, to its end. */
-
-export function applyRunStarted(thread: Thread, started: Entry<"run_started">): void {
-  let stopped = false;
-  let stoppedBy: string | undefined;
-  let chooses: string | undefined;
-  let isHush = false;
-  let aside: Run["aside"];
-  const authors: Actor[] = [];
-  const messages = new Map<string, string>();
-  const told: Entry<"message">[] = [];
-  for (const id of started.answers) {
-    const pending = thread.pending.get(id);
-    if (pending !== undefined) {
-      authors.push(pending.entry.actor);
-      messages.set(id, pending.entry.actor.account);
-    }
-    stopped ||= pending?.stopped ?? false;
-    stoppedBy ??= pending?.stoppedBy;
-    if (pending?.entry.kind === "message") told.push(pending.entry);
-    const command = pending?.entry.kind === "command" ? pending.entry.command : undefined;
-    if (command?.name === "model") chooses = command.model;
-    isHush ||= command?.name === "quiet";
-    if (command?.name === "pin") aside = "pin";
-    else if (command !== undefined && isFromDoor(id)) aside = "door";
-    thread.pending.delete(id);
-    const click = thread.clicks.get(id);
-    if (click !== undefined) authors.push(click.actor);
-    isHush ||= click?.choice.kind === "quiet";
-    forget(thread, id);
-  }
-  const replaced = thread.runs.get(started.checks?.instead?.of ?? "");
-  if (replaced !== undefined) {
-    authors.push(...replaced.authors);
-    for (const [id, account] of replaced.messages) messages.set(id, account);
-  }
-  const run: Run = {
-    started,
-    calls: new Map(),
-    open: new Map(),
-    modelRun: started.talk && new ModelRun(started.talk, started.principals, thread, told),
-    above: undefined,
-    messages,
-    progressMessages: new Map(),
-    authors,
-    askers: new Set(authors.map(({ account }) => account)),
-    principals: new Set(started.principals),
-    chooses,
-    isHush,
-    aside,
-    stopped,
-    stoppedBy,
-    ended: undefined,
-  };
-  applyRepeating(thread, run);
-  applyChecks(thread, run);
-  for (const asked of started.calls) {
-    const call = addCall(run, { ...asked, problem: undefined }, started.at);
-    applyUndoing(thread, run, call);
-  }
-  thread.runs.set(started.run, run);
-  thread.going.add(run);
-  thread.counts.runs += 1;
-  if (started.talk?.brief === true) thread.tooMuch = false;
-}
-
-/** Who wrote above in the thread led to what follows as those do who write there now (`voices`); the channel's small talk did not. */
-export function applyAbove(thread: Thread, entry: Entry<"above">): void {
-  const run = thread.runs.get(entry.run);
-  if (run === undefined) return;
-  run.above = entry;
-  for (const { text } of entry.remembered?.items ?? [])
-    thread.requestTokens += estimateTokens(text);
-  for (const { account, name, text, attached = "", around } of entry.messages) {
-    thread.requestTokens += estimateTokens(text + attached);
-    if (account === undefined) continue;
-    if (around !== true) applyVoice(thread, account, entry);
-    applyName(thread, { actor: { account, name } });
-  }
-}
-
-function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
-  const expired = thread.actions.get(started.repeats ?? "");
-  if (expired === undefined || by === undefined) return;
-  expired.repeatedBy = by;
-  touch(thread, expired, started);
-}
-
-function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Call): void {
-  const undone = thread.actions.get(started.undoes ?? "");
-  if (undone === undefined || by === undefined) return;
-  call.undoes = undone;
-  undone.undoing = { by, call };
-  touch(thread, undone, started);
-}
-
-/** A turn that came after the run's end, because both were on their way, changes nothing any more. */
-export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
-  const run = thread.runs.get(entry.run);
-  if (run === undefined || !isTalking(run)) return;
-  instructBy(run, run.modelRun, entry);
-  applyAssistant(run.modelRun, entry, thread.counts.uses);
-  tellSwitch(thread, run.modelRun, entry);
-  const { first, side } = talkingRuns(thread);
-  const other = run === first ? side : first;
-  for (const use of run.modelRun.turn) {
-    addCall(run, use, entry.at);
-    other?.modelRun.untoldCalls.add(numberOfCall(use.call));
-  }
-  thread.counts.uses += run.modelRun.turn.length;
-}
-
-/** Once per run; not of a turn that may say nothing, since nobody may have asked the bot. */
-function tellSwitch(thread: Thread, modelRun: ModelRun, entry: Entry<"assistant">): void {
-  const { id, model: to, instead: code } = entry;
-  const { terms, turn, isSwitchTold } = modelRun;
-  const maySayNothing = terms.unsure === true && turn.some(({ tool }) => tool === STAY_SILENT);
-  if (to === undefined || code === undefined || isSwitchTold || maySayNothing) return;
-  modelRun.isSwitchTold = true;
-  thread.untold.set(id, { id, about: { kind: "switched", from: terms.model, to, code } });
-}
-
-/** Those whose words the request told as instructions ask for what comes of it; versions before this one told everybody's so. */
-function instructBy({ principals }: Run, modelRun: ModelRun, entry: Entry<"assistant">): void {
-  const { seen } = entry;
-  modelRun.instructs = instructsOf(entry, modelRun);
-  if (modelRun.instructs !== undefined) principals.clear();
-  const told = modelRun.unseen.flatMap(({ seq, actor, app }) =>
-    seq <= seen && app !== true ? [actor.account] : [],
-  );
-  for (const account of modelRun.instructs ?? told) principals.add(account);
-}
-
-/** Failures whose cause may stand in the thread, where every later request would meet it again. */
-const TOO_MUCH: ReadonlySet<string> = new Set([
-  "MODEL_CONTEXT_TOO_LONG",
-  "MODEL_CONTENT_UNSUPPORTED",
-  "MODEL_FILTERED",
-  "MODEL_REQUEST_INVALID",
-]);
-
-export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
-  const run = thread.runs.get(ended.run);
-  if (run === undefined || run.ended !== undefined) return;
-  run.ended = ended;
-  thread.going.delete(run);
-  if (ended.status === "silent") {
-    thread.runs.delete(ended.run);
-    return;
-  }
-  // What it waited for is over: a word about agreeing to it would come too late.
-  if (!isReader(run)) thread.assents.clear();
-  if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
-  if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
-  if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
-  if (isChecking(run)) tellOthers(thread, run);
-  applySeen(thread, run, ended);
-  if (ended.instead !== undefined) {
-    thread.runs.delete(ended.run);
-    return;
-  }
-  const { id, seq } = ended;
-  const offer = offerBelow(thread, run);
-  const views = new Set(thread.views);
-  thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
-}
-
-/** The first answer among several people says how to have it quieter. */
-function offerBelow({ room }: Thread, { modelRun, isHush }: Run): Offered | undefined {
-  if (!room.isChat) return undefined;
-  if (isHush) return "listen";
-  if (modelRun === undefined || room.offered || room.quiet || room.people.size < 2)
-    return undefined;
-  room.offered = true;
-  return "quiet";
 }

@@ -3,7 +3,8 @@ import { isOverStatus } from "../core/incident-status.ts";
 import { alertsName } from "./entry-ids.ts";
 import { overDueAt } from "./fold-alerts.ts";
 import { forgetOldest, MAX_PAST } from "./fold-memory.ts";
-import type { LivingMessage, ShownLiving, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { LivingMessage, ShownLiving } from "./shown-living.ts";
 
 /** Messages that are kept up to date with what they are about: an incident, a group of alerts. */
 

@@ -5,14 +5,8 @@ import { addressesIn } from "../core/links.ts";
 import { untoldId } from "./entry-ids.ts";
 import { steer } from "./model-run.ts";
 import { isReply, openActions, openQuestions, type Route, routeOf } from "./routing.ts";
-import {
-  askerIn,
-  type Call,
-  type QuestionEnd,
-  talkingRuns,
-  type Thread,
-  type UntoldFact,
-} from "./state.ts";
+import { askerIn, type QuestionEnd, talkingRuns, type Thread, type UntoldFact } from "./state.ts";
+import type { Call } from "./call.ts";
 import { forgetOldest, MAX_ANSWERED, MAX_WRITTEN } from "./fold-memory.ts";
 
 export function applyName({ names }: Thread, { actor }: { actor: Actor }): void {

@@ -3,7 +3,8 @@ import { hiddenBy } from "./silences.ts";
 import { standingIn } from "./alert-phrases.ts";
 import { paceAfter } from "./fold-living.ts";
 import type { Entry } from "../core/entry.ts";
-import type { ShownAlerts, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { ShownAlerts } from "./shown-living.ts";
 
 /** What the message in the channel that a thread of alerts began with says of them, for who does not open the thread. */
 

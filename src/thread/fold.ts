@@ -34,11 +34,12 @@ import {
   tellMoved,
 } from "./fold-views.ts";
 import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold-outbox.ts";
-import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-calls.ts";
+import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
 import { applyGate } from "./model-run.ts";
 import { noteSilenceOver } from "./silences.ts";
 import { stopBeside } from "./side-run.ts";
-import { type Call, isReader, Thread } from "./state.ts";
+import { isReader, Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 import { noteOffer } from "./incident-offer.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";

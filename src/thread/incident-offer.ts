@@ -6,7 +6,8 @@ import type { ReverseCall } from "../core/tool-call.ts";
 import { offerAnswers } from "./click-phrases.ts";
 import { INCIDENT_OFFER } from "./entry-ids.ts";
 import type { IncidentOffer } from "./offer-notes.ts";
-import type { Call, Thread, Untold } from "./state.ts";
+import type { Thread, Untold } from "./state.ts";
+import type { Call } from "./call.ts";
 import { causeIn, fixOf } from "./task.ts";
 
 /** A thread that looks like an incident offers once to record it as one. Nothing is recorded before somebody presses. */

@@ -2,7 +2,8 @@ import type { Entry } from "../core/entry.ts";
 import { type Finding, objectText } from "../core/finding.ts";
 import { forgetOldest, MAX_BROKEN } from "./fold-memory.ts";
 import { callKey } from "./model-run.ts";
-import type { Broken, Call, LaterLook, Run, Thread } from "./state.ts";
+import type { Broken, LaterLook, Run, Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** What calls found broken, and the looks at it once something was done about it. */
 

@@ -2,7 +2,8 @@ import { type Busy, workKey } from "./work-keys.ts";
 import { type Action, editedArgs, isApproved, isOpen } from "./action.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { HOST_GONE_MS, type HostBeat } from "../core/host-beat.ts";
-import type { Call, LaterCheck, Run, Thread } from "./state.ts";
+import type { LaterCheck, Run, Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 export interface Machines {
   readonly here: string;

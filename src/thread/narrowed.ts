@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from "../core/entry.ts";
 import { globMatches } from "../core/glob.ts";
 import type { AllowedCall, RunTerms } from "../core/run-terms.ts";
-import type { Call, Run } from "./state.ts";
+import type { Run } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** The skills that a run follows narrow what it may call (`allowed-tools` of Agent Skills). They never widen it: policy decides as ever. */
 

@@ -9,14 +9,8 @@ import { STAY_SILENT } from "../core/tool-spec.ts";
 import { type Action, titleOf } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
-import {
-  type Call,
-  isWithdrawn,
-  type PendingPost,
-  refOf,
-  type Run,
-  type UntoldFact,
-} from "./state.ts";
+import { isWithdrawn, type PendingPost, type Run, type UntoldFact } from "./state.ts";
+import { type Call, refOf } from "./call.ts";
 import { questionExpiry } from "./waiting.ts";
 
 /** What a thread tells people. Results of calls are told to models too: their words stay, so that old journals replay. */

@@ -4,7 +4,8 @@ import { type Action, titleOf } from "./action.ts";
 import { forgetOldest } from "./fold-memory.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Acted, RecordFact } from "./record-notes.ts";
-import type { Call, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** What happens in a thread and belongs into the records of the incidents that were opened in it: the program writes it there. */
 

@@ -2,14 +2,8 @@ import type { Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import type { Hearing } from "./addressed.ts";
 import { isAssent, isHolding } from "./assent.ts";
-import {
-  type Call,
-  isReader,
-  type Run,
-  type TalkingRun,
-  talkingRuns,
-  type Thread,
-} from "./state.ts";
+import { isReader, type Run, type TalkingRun, talkingRuns, type Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** Where a message goes; decided here only, from what the journal says before it. */
 export type Route =

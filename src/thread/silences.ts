@@ -1,5 +1,7 @@
 import type { AlertFields, Entry, JsonObject } from "../core/entry.ts";
-import { argsOf, askerIn, type Call, type Silence, type Thread } from "./state.ts";
+import { askerIn, type Thread } from "./state.ts";
+import { argsOf, type Call } from "./call.ts";
+import type { Silence } from "./shown-living.ts";
 
 /** Silences that were made from a thread, and when they end. */
 

@@ -1,6 +1,6 @@
-import type { CallEffect, CallProblem, ModelRun } from "./model-run.ts";
+import type { CallEffect, ModelRun } from "./model-run.ts";
 import type { ToldFigures } from "./figures.ts";
-import type { Action, Grant, Warned } from "./action.ts";
+import type { Action, Grant } from "./action.ts";
 import { Room } from "./addressed.ts";
 import { Digest } from "./digest.ts";
 import { RecordNotes } from "./record-notes.ts";
@@ -8,67 +8,12 @@ import { type IncidentOffer, OfferNotes } from "./offer-notes.ts";
 import { TaskNotes } from "./task-notes.ts";
 import { NO_USAGE } from "../core/block.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
-
-/** How a call began, as its own entry or that of its end says. */
-export type Start = Pick<
-  Entry<"tool_started">,
-  "seq" | "at" | "effect" | "digest" | "host" | "args" | "doing"
->;
-
-export interface Call {
-  readonly run: string;
-  readonly call: string;
-  readonly tool: string;
-  /** As asked for; what is executed is the action's or `tool_started`'s. */
-  readonly args: JsonObject;
-  /** When it was asked for, ms since 1970. */
-  readonly askedAt: number;
-  readonly problem: CallProblem | undefined;
-  /** A question: it was put to the thread, and what was written next is its answer. */
-  asked: Entry<"notice"> | undefined;
-  reply: Entry<"message"> | undefined;
-  /** Accounts that were told that what they write waits for the answer. */
-  told: Set<string>;
-  warned: Warned;
-  waits: boolean;
-  /** People were told that its card takes long. */
-  isDelayTold: boolean;
-  action: Action | undefined;
-  /** What it takes back: an action that is done. Undefined also where that was forgotten. */
-  undoes: Action | undefined;
-  started: Start | undefined;
-  finished: Entry<"tool_finished"> | undefined;
-  /** What a worker that had lost its lease said of the outcome. */
-  word: Entry<"signal"> | undefined;
-  settled: Entry<"settled"> | undefined;
-}
-
-/** The arguments a call has: the ones its action shows, else those written down at its start, else those asked for. */
-export function argsOf({ action, started, args }: Call): JsonObject {
-  return action?.proposal.args ?? started?.args ?? args;
-}
-
-/** Those of them that somebody gave: without defaults and what the program filled in. What people edited has its defaults. */
-export function givenArgs(call: Call, args = argsOf(call)): JsonObject {
-  const { revision = 1, preview } = call.action?.proposal ?? {};
-  const isGiven = (name: string) =>
-    (revision > 1 || Object.hasOwn(call.args, name)) && preview?.filled?.includes(name) !== true;
-  return Object.fromEntries(Object.entries(args).filter(([name]) => isGiven(name)));
-}
+import type { ShownIncident, ShownAlerts, Root, Silence } from "./shown-living.ts";
+import { type Call, refOf } from "./call.ts";
 
 /** Whoever wrote what it answers deleted that while it was at work. */
 export function isWithdrawn({ stopped, stoppedBy, messages }: Run): boolean {
   return stopped && stoppedBy === undefined && messages.size === 0;
-}
-
-/** What it does, as people say it; undefined: its tool has no words for it. */
-export function doingOf({ action, started }: Call): string | undefined {
-  return action?.proposal.preview.title ?? started?.doing;
-}
-
-/** What people call it: its action, where it has one. */
-export function refOf({ action, call }: Call): string {
-  return action?.action ?? call;
 }
 
 /** The outcome of what is called so is unknown, and nobody has said yet what became of it. */
@@ -183,74 +128,6 @@ export interface LiveNotice {
   /** The views that have yet to show it as it stays. */
   readonly open: Set<string>;
 }
-
-/** What the thread shows in one message for as long as it lives, brought up to date whenever it has changed. */
-interface Living<State> {
-  /** How it stands. */
-  state: State;
-  /** The entry that told of it first: its message comes up in that order. */
-  readonly openedAt: number;
-  /** The newest entry that changed what its message says. */
-  touched: number;
-  /** Per view its message. */
-  readonly shown: Map<string, ShownLiving>;
-}
-
-export interface ShownLiving {
-  /** Undefined: what is the past there. */
-  readonly ref: string | undefined;
-  /** The entry as of which it stands there. */
-  readonly seq: number;
-  /** When that was, ms since 1970, and how many edits came shortly after one another until then. */
-  readonly at: number;
-  readonly edits: number;
-}
-
-/** An incident that was opened in the thread. */
-export type ShownIncident = Living<Entry<"incident_state">>;
-
-/** A group of alerts that the thread is told of. */
-export interface ShownAlerts extends Living<Entry<"alert_state">> {
-  /** Names of alerts that it was looked into by. */
-  readonly triaged: Set<string>;
-  /** When the thread was told of it first, ms since 1970. */
-  readonly heardAt: number;
-  /** How urgent what fired was at most, once people were told of it. */
-  pinged: number | undefined;
-  /** The entry that said first that all of them are over; undefined: they are not. */
-  over: { readonly seq: number; readonly at: number } | undefined;
-  /** The newest end that the thread was told in a line of its own, and when. */
-  toldOver: { readonly seq: number; readonly at: number } | undefined;
-  /** How often they came back after all were over, and when that was last. */
-  back: { readonly times: number; readonly at: number } | undefined;
-}
-
-/** The message in the channel that the thread began with, as far as it says how alerts stand. Its own place alone has one. */
-export interface Root {
-  /** What there is to say, and the newest entry that changed that; 0: nothing has to be said. */
-  words: string;
-  touched: number;
-  /** What was shown last. */
-  shown: ShownLiving | undefined;
-}
-
-/** A silence that a call of the thread's made. */
-export interface Silence {
-  readonly call: string;
-  /** As Alertmanager names it. */
-  readonly id: string;
-  readonly matchers: readonly string[];
-  /** Ms since 1970. */
-  readonly since: number;
-  readonly until: number;
-  /** Its time is over, or it was ended from here. */
-  endedAt: number | undefined;
-  /** Who asked for it, and who else approved it, by name. */
-  readonly by: string | undefined;
-  readonly approvedBy: readonly string[];
-}
-
-export type LivingMessage = ShownIncident | ShownAlerts;
 
 export interface QuestionEnd {
   outcome: "answered" | "expired" | "cancelled";

@@ -2,7 +2,8 @@ import type { Content, Entry } from "../core/entry.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import type { Action } from "./action.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
-import type { Call, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** What a thread looked into, and what came of it: what memory keeps of it. */
 type Task = Extract<Content<"memory">["what"], { kind: "task" }>;

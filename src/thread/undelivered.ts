@@ -2,7 +2,8 @@ import type { Action } from "./action.ts";
 import { owedQuote } from "./fold-views.ts";
 import { livingDueAt, livingIn } from "./fold-living.ts";
 import { firstPast } from "./live-notices.ts";
-import type { LiveNotice, LivingMessage, OutboxItem, Quote, Thread } from "./state.ts";
+import type { LiveNotice, OutboxItem, Quote, Thread } from "./state.ts";
+import type { LivingMessage } from "./shown-living.ts";
 
 /** What a view of a thread has yet to be shown. */
 export type Undelivered =

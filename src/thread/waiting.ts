@@ -1,6 +1,7 @@
 import { type Action, isApproved, isOpen } from "./action.ts";
 import type { Entry } from "../core/entry.ts";
-import type { Call, Thread } from "./state.ts";
+import type { Thread } from "./state.ts";
+import type { Call } from "./call.ts";
 
 /** An action or a question that waits for people, and until when. Times are ms since 1970. */
 export interface Waiting {

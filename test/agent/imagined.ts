@@ -5,7 +5,8 @@ import { requestOf } from "../../src/agent/request.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { type Action, carrierOf, isApproved, isLeft, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
-import { type Call, grantsIn, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
+import { grantsIn, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
+import type { Call } from "../../src/thread/call.ts";
 import { sharesOf } from "../../src/thread/routing.ts";
 import type { ModelRun } from "../../src/thread/model-run.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
@@ -14,7 +15,8 @@ import { ROOT } from "../../src/thread/fold-root.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Proposal, Recovery } from "../../src/thread/drafts-calls.ts";
 import type { Author } from "../../src/thread/click-rights.ts";
-import { decide, type Step, type StepOf } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
+import type { Step, StepOf } from "../../src/thread/steps.ts";
 
 const TERMS: RunTerms = {
   model: "test/imagined",

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Draft, PostKind } from "../../src/core/entry.ts";
-import { digestStart } from "../../src/adapters/render/buttons.ts";
+import { digestStart } from "../../src/adapters/render/button-ids.ts";
 import { isBotError } from "../../src/core/errors.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { postDurably } from "../../src/journal/durable.ts";

@@ -9,7 +9,7 @@ import { createPersonOf, type KnownPerson } from "../../src/core/people.ts";
 import { answerCommand } from "../../src/commands/answers.ts";
 import { readText } from "../../src/commands/grammar.ts";
 import type { Choice, Draft, Entry, PostKind } from "../../src/core/entry.ts";
-import { digestStart } from "../../src/adapters/render/buttons.ts";
+import { digestStart } from "../../src/adapters/render/button-ids.ts";
 import type { Adapter } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { fold } from "../../src/thread/fold.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Step } from "../../src/thread/decide.ts";
+import type { Step } from "../../src/thread/steps.ts";
 import { workKey } from "../../src/thread/work-keys.ts";
 import { createFold, type Folded, next } from "./fold.mjs";
 import {

@@ -1,11 +1,13 @@
 import { workKey } from "../../src/thread/work-keys.ts";
 import type { Draft } from "../../src/core/entry.ts";
-import { decide, type Step } from "../../src/thread/decide.ts";
+import { decide } from "../../src/thread/decide.ts";
+import type { Step } from "../../src/thread/steps.ts";
 import { draftsOf, type Drafts, type Learned, shownId } from "../../src/thread/drafts.ts";
 import type { Author } from "../../src/thread/click-rights.ts";
 import { callName, entryId, noticeId } from "../../src/thread/entry-ids.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { type Call, type OutboxItem, Thread } from "../../src/thread/state.ts";
+import { type OutboxItem, Thread } from "../../src/thread/state.ts";
+import type { Call } from "../../src/thread/call.ts";
 
 /** The model's letters as what the world says and what the product writes of it, and what the product writes besides. */
 

@@ -11,7 +11,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ActionCard } from "../../src/adapters/shown.ts";
-import { digestStart } from "../../src/adapters/render/buttons.ts";
+import { digestStart } from "../../src/adapters/render/button-ids.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { type Seeded, seeded } from "../core/seeded.ts";
 import { type Attack, ATTACKS as FIRST_ATTACKS, type Target } from "./attacks.ts";

@@ -4,7 +4,8 @@ import type { Draft } from "../../src/core/entry.ts";
 import { draftsOf, type Learned, shownId } from "../../src/thread/drafts.ts";
 import { isShown } from "../../src/thread/action.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { type Call, MAIN_VIEW, Thread } from "../../src/thread/state.ts";
+import { MAIN_VIEW, Thread } from "../../src/thread/state.ts";
+import type { Call } from "../../src/thread/call.ts";
 import { nextUndelivered } from "../../src/thread/undelivered.ts";
 
 const ANA = { account: "test:ana", name: "ana" };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cardButtons, readButtonAction } from "../../src/adapters/render/buttons.ts";
+import { cardButtons } from "../../src/adapters/render/buttons.ts";
+import { readButtonAction } from "../../src/adapters/render/button-ids.ts";
 import { createChat } from "../fakes/chat.ts";
 import { asked, TWO } from "../fakes/asked.ts";
 import { createStage, fakeTool } from "../fakes/stage.ts";

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Click } from "../../src/adapters/inbox.ts";
 import type { Choice, Entry } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
-import { digestStart } from "../../src/adapters/render/buttons.ts";
+import { digestStart } from "../../src/adapters/render/button-ids.ts";
 import type { ModelResponse } from "../../src/models/model.ts";
 import { createChat } from "../fakes/chat.ts";
 import { openHost, type HostOptions } from "../fakes/host.ts";

@@ -11,7 +11,7 @@ import {
 } from "discord.js";
 import type { Logger } from "pino";
 import { isRecord } from "../../core/json.ts";
-import { severity } from "../../core/posts.ts";
+import { severity } from "../../core/incident-fields.ts";
 import type { Api } from "./api.ts";
 
 /** In the menu of a message. */

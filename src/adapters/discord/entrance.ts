@@ -1,7 +1,7 @@
 import { ApplicationCommandType, InteractionType } from "discord.js";
 import type { Logger } from "pino";
 import type { QuietLog } from "../shared/quiet-log.ts";
-import { readButtonAction } from "../render/buttons.ts";
+import { readButtonAction } from "../render/button-ids.ts";
 import { OTHER_VERSION } from "../render/phrases.ts";
 import type { InteractionReplies } from "./interaction-replies.ts";
 import { answerWithin } from "./api.ts";

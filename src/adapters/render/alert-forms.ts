@@ -4,7 +4,7 @@ import { gradeOf } from "../../core/severity-words.ts";
 import { oneLine } from "../../core/text.ts";
 import type { Inbound } from "../inbox.ts";
 import type { AlertCard } from "../shown.ts";
-import { type AlertPress, alertFormId } from "./buttons.ts";
+import { type AlertPress, alertFormId } from "./button-ids.ts";
 import type { Form } from "./forms.ts";
 import { quotedValue, SEVERITIES, WORDS } from "./incident-forms.ts";
 

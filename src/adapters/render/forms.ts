@@ -12,14 +12,14 @@ import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../shown.ts";
 import type { Queries } from "../queries.ts";
 import type { Feedback } from "../inbox.ts";
+import { feedbackButtons } from "./buttons.ts";
 import {
   type ButtonAction,
   type CardClick,
-  feedbackButtons,
   readButtonAction,
   type TypedForm,
   typedFormId,
-} from "./buttons.ts";
+} from "./button-ids.ts";
 
 export interface FormField {
   /** At most 100 characters (Discord's custom_id). */

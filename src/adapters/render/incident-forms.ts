@@ -1,7 +1,7 @@
 import type { Edit } from "../../core/edit.ts";
 import type { Inbound } from "../inbox.ts";
 import type { IncidentCard } from "../shown.ts";
-import { type IncidentPress, incidentFormId } from "./buttons.ts";
+import { type IncidentPress, incidentFormId } from "./button-ids.ts";
 import type { Form, FormField } from "./forms.ts";
 
 export const SEVERITIES = ["sev1", "sev2", "sev3", "sev4"];

@@ -10,7 +10,8 @@ import {
   outputButton,
   renderWhole,
 } from "../render/answer.ts";
-import { type Button, type Reading, readButton } from "../render/buttons.ts";
+import { type Button, readButton } from "../render/buttons.ts";
+import type { Reading } from "../render/button-ids.ts";
 import { callInlines } from "../render/call.ts";
 import { checkLabel } from "../render/phrases.ts";
 import type { AllowLink, BasicBlock, Block } from "../render/rich-text.ts";

@@ -1,7 +1,8 @@
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { ActionCard } from "../shown.ts";
 import type { Click } from "../inbox.ts";
-import { digestStart, openedClick } from "../render/buttons.ts";
+import { openedClick } from "../render/buttons.ts";
+import { digestStart } from "../render/button-ids.ts";
 import { NOTHING_OPEN } from "./phrases.ts";
 
 /** What can be answered on this screen: open cards, outcomes that nobody knows and somebody may settle, questions. */

@@ -1,5 +1,6 @@
 import type { Notice, Outgoing, Progress } from "../shown.ts";
-import { type Button, readButtonAction } from "../render/buttons.ts";
+import type { Button } from "../render/buttons.ts";
+import { readButtonAction } from "../render/button-ids.ts";
 import { evidenceLines as evidenceBlocks } from "../render/answer.ts";
 import { callInlines } from "../render/call.ts";
 import { imageBlocks, imagesOf, renderOutgoing } from "../render/message.ts";

@@ -2,7 +2,7 @@ import { carrierOf, type Grant, isOpen } from "../../thread/action.ts";
 import type { Rechecked } from "../../thread/drafts-calls.ts";
 import { entryId, noticeId } from "../../thread/entry-ids.ts";
 import { alarmText } from "../../thread/phrases.ts";
-import type { LearningStep, Step, StepOf } from "../../thread/decide.ts";
+import type { LearningStep, Step, StepOf } from "../../thread/steps.ts";
 import { type BotError, messageOf } from "../../core/errors.ts";
 import type { Draft, JsonObject } from "../../core/entry.ts";
 import { checkLimit, isCheck } from "../../thread/checking.ts";

@@ -6,7 +6,7 @@ import { checkEligible } from "../../approvals/eligibility.ts";
 import { refusalOf, refusalToApprove } from "../../approvals/refusal.ts";
 import { briefArgs } from "../../adapters/render/phrases.ts";
 import { capText } from "../../core/text.ts";
-import type { StepOf } from "../../thread/decide.ts";
+import type { StepOf } from "../../thread/steps.ts";
 import {
   type Author,
   JUDGE_LIMIT_MS,

@@ -4,7 +4,7 @@ import { termsIn } from "../../thread/surroundings.ts";
 import { limitTurn } from "../../agent/turn-limits.ts";
 import { type RequestContext, requestOf } from "../../agent/request.ts";
 import type { TranscriptTurn } from "../../agent/transcript-turns.ts";
-import type { StepOf } from "../../thread/decide.ts";
+import type { StepOf } from "../../thread/steps.ts";
 import type { ModelFacts } from "../../thread/drafts-runs.ts";
 import { conclude } from "./conclude.ts";
 import type { ModelRun } from "../../thread/model-run.ts";

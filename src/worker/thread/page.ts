@@ -3,7 +3,7 @@ import { isBotError, messageOf } from "../../core/errors.ts";
 import { oneLine, shortened } from "../../core/text.ts";
 import { nextWaitMs } from "../../core/retry-wait.ts";
 import type { Action } from "../../thread/action.ts";
-import type { StepOf } from "../../thread/decide.ts";
+import type { StepOf } from "../../thread/steps.ts";
 import type { PageFacts } from "../../thread/drafts-pages.ts";
 import { pageDetails, pageTitle, whyOver } from "../../thread/page-phrases.ts";
 import type { PageTarget } from "../../tools/tool.ts";

@@ -16,7 +16,7 @@ import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
 import type { Dispatcher } from "../../tools/dispatch.ts";
 import type { Action } from "../../thread/action.ts";
-import type { LearningStep, StepOf } from "../../thread/decide.ts";
+import type { LearningStep, StepOf } from "../../thread/steps.ts";
 import type { JournalContext, WorkerParts } from "../key-handler.ts";
 import type { Conversation } from "./conversation.ts";
 

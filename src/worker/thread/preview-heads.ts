@@ -1,6 +1,6 @@
 import type { Ask, Decision } from "../../approvals/policy.ts";
 import { titleOf } from "../../thread/action.ts";
-import type { Call } from "../../thread/state.ts";
+import type { Call } from "../../thread/call.ts";
 import type { Preview } from "../../core/entry.ts";
 import { isAgent } from "../../core/people.ts";
 import { exactText } from "../../security/sanitize.ts";

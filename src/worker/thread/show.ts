@@ -9,7 +9,7 @@ import { putOff } from "../background.ts";
 import { append, barrier, retryUntilStored } from "../store.ts";
 import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { viewOf } from "./places.ts";
-import type { StepOf } from "../../thread/decide.ts";
+import type { StepOf } from "../../thread/steps.ts";
 import type { Undelivered } from "../../thread/undelivered.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";

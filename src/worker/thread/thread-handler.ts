@@ -1,6 +1,7 @@
 import type { Adapter } from "../../adapters/adapter.ts";
 import { BEAT_MS } from "../../core/host-beat.ts";
-import { decide, type Step } from "../../thread/decide.ts";
+import { decide } from "../../thread/decide.ts";
+import type { Step } from "../../thread/steps.ts";
 import { notice } from "../../thread/drafts-notices.ts";
 import { noticeId } from "../../thread/entry-ids.ts";
 import { listedCards } from "../../queries/open-cards.ts";

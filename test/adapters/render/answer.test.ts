@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readButtonAction } from "../../../src/adapters/render/buttons.ts";
+import { readButtonAction } from "../../../src/adapters/render/button-ids.ts";
 import { renderOutgoing } from "../../../src/adapters/render/message.ts";
 import { textOf } from "../../../src/adapters/render/rich-text.ts";
 import { createLinkRule } from "../../../src/core/links.ts";

@@ -5,7 +5,7 @@ import {
   type RenderedMessage,
   textOf,
 } from "../../../src/adapters/render/rich-text.ts";
-import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
+import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/button-ids.ts";
 import { renderCard } from "../../../src/adapters/render/card.ts";
 import {
   renderDetails,

@@ -9,7 +9,7 @@ import {
 import { planOf } from "../../../src/adapters/render/plan.ts";
 import { createRunProgress, renderProgress } from "../../../src/adapters/render/progress.ts";
 import { renderOutgoing, renderText } from "../../../src/adapters/render/message.ts";
-import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/buttons.ts";
+import { readButtonAction, type ButtonAction } from "../../../src/adapters/render/button-ids.ts";
 import { anyText } from "../anything.ts";
 import { answerOf, killCard, noticeOf, talkOf } from "../terminal/harness.ts";
 

@@ -1,5 +1,6 @@
 import { isoUtc } from "../../../core/instant.ts";
-import { askerIn, type Call } from "../../../thread/state.ts";
+import { askerIn } from "../../../thread/state.ts";
+import type { Call } from "../../../thread/call.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { retryUntilStored } from "../../store.ts";
 import type { ThreadContext } from "../parts.ts";

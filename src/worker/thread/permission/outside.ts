@@ -4,7 +4,7 @@ import type { Places } from "../../../approvals/places.ts";
 import { type Ask, type Decision, plainAsk } from "../../../approvals/policy.ts";
 import type { Effect } from "../../../core/entry.ts";
 import { isAgent } from "../../../core/people.ts";
-import { argsOf } from "../../../thread/state.ts";
+import { argsOf } from "../../../thread/call.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import type { ThreadContext, Wanted } from "../parts.ts";
 import { peopleAround } from "../places.ts";

@@ -17,7 +17,7 @@ import type { Requester } from "../../../approvals/requester.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import { type Action, carrierOf } from "../../../thread/action.ts";
 import { whyNotLooked } from "../../../thread/decide-run.ts";
-import type { Call } from "../../../thread/state.ts";
+import type { Call } from "../../../thread/call.ts";
 
 /**
  * The one answer to "may this call be made, by these people, here and now?": access, which may refuse whoever asks, then
