@@ -17,7 +17,7 @@ export interface RootParts {
 }
 
 /** Reactions that say how the alerts of another bot's message stand. */
-export const ROOT_SIGNS = ["✅", "🔕", "🔁"] as const;
+const ROOT_SIGNS = ["✅", "🔕", "🔁"] as const;
 export type RootSign = (typeof ROOT_SIGNS)[number];
 
 /** As `View.showRoot`: the reference is what stands there. */
