@@ -1,75 +1,98 @@
-import { NOBODY } from "../src/app/cli/examine.ts";
-import { lookAtTools } from "../src/app/cli/look-at-tools.ts";
-import { conclude, type Conclusion } from "../src/checks/conclude.ts";
-import { matching } from "../src/checks/match.ts";
-import { planOf } from "../src/checks/plan.ts";
-import { subjectOfText } from "../src/checks/subject.ts";
+import { randomUUID } from "node:crypto";
+import { Writable } from "node:stream";
+import { createAsk } from "../src/adapters/terminal/ask.ts";
+import { assemble } from "../src/app/assemble.ts";
+import { account, createLogger, logFile } from "../src/app/process.ts";
 import { loadConfig } from "../src/config/config.ts";
-import { createNetwork } from "../src/net/dial.ts";
-import { createEncoder } from "../src/security/encoder.ts";
-import { readArguments } from "../src/tools/arguments.ts";
-import { createDispatcher } from "../src/tools/dispatch.ts";
-import { createExec } from "../src/tools/process.ts";
 
-/** `node lab/checks.ts "<question>"` prints what the checks of the skills say to it without a model, as JSON. */
+/**
+ * `node lab/checks.ts "<question>"` asks the whole program without a model, as `ask --json` does, and prints what it answered and how
+ * soon, as JSON.
+ */
 export interface Looked {
+  /** By their names, as the answer names them. */
   skills: string[];
-  statements: Conclusion["statements"];
-  /** Until the first finding; undefined: there was none. */
+  /** What is said to be the cause, the likeliest first, each as people read it. */
+  causes: string[];
+  /** The whole answer. */
+  text: string;
+  /** Until the first call that found something came back; undefined: none did. */
   firstMs: number | undefined;
   allMs: number;
 }
 
-const CALL_MS = 30_000;
+/** The JSON that `ask` prints, as far as it is read here. */
+interface Printed {
+  text: string | null;
+  results: { call: string; findings: unknown[] }[];
+}
 
 async function lookInto(question: string): Promise<Looked> {
   const config = await loadConfig(process.env);
-  const network = createNetwork({ allow: [], local: true });
-  const encoder = createEncoder(config.secrets);
-  for await (const looked of lookAtTools(config, async function* ({ toolset }) {
-    const { tools } = toolset;
-    const exec = createExec({ encoder });
-    const dispatcher = createDispatcher({ tools, host: config.host, exec, network, encoder });
-    const checked = toolset.skills.flatMap(({ name, description, checks }) =>
-      checks === undefined ? [] : [{ name, description, checks }],
-    );
-    const skills = matching(checked, { text: question });
+  const bot = await assemble(config, createLogger(config, logFile(config)), { local: true });
+  const key = `terminal:${randomUUID()}` as const;
+  const printed: string[] = [];
+  const ended = new Map<string, number>();
+  const ask = createAsk({
+    key,
+    queries: bot.queries,
+    ...account(),
+    out: collect(printed),
+    err: collect([]),
+    json: true,
+    color: false,
+    now: Date.now,
+  });
+  bot.start({
+    ...ask,
+    view(wanted) {
+      const view = ask.view(wanted);
+      return (
+        view && {
+          ...view,
+          progress(update) {
+            if (update.kind === "tool_finished") ended.set(update.call, performance.now());
+            view.progress(update);
+          },
+        }
+      );
+    },
+  });
+  try {
     const began = performance.now();
-    let firstMs: number | undefined;
-    const results = await Promise.all(
-      planOf(skills, subjectOfText(question)).map(
-        async ({ tool: name, args: typed, askedBy }, at) => {
-          const tool = tools.find((each) => each.name === name);
-          const read = tool === undefined ? undefined : readArguments(tool, typed);
-          if (read?.ok !== true) return [];
-          const signal = AbortSignal.timeout(CALL_MS);
-          const prepared = await dispatcher.prepare(name, read.args, signal).catch(() => undefined);
-          // Such as a look at a machine that is not this one.
-          if (prepared === undefined) return [];
-          const { outcome, findings, gaps } = await dispatcher.run(name, prepared.args, {
-            ...NOBODY,
-            startedAt: Date.now(),
-            signal,
-          });
-          if (findings.length > 0) firstMs ??= performance.now() - began;
-          return askedBy.map(({ skill, check }) => ({
-            skill,
-            result: { check, ref: `T${at + 1}`, ok: outcome === "ok", findings, gaps },
-          }));
-        },
-      ),
-    );
-    const { statements } = conclude(
-      skills.map(({ name, checks: { rules } }) => ({
-        rules,
-        results: results.flat().flatMap(({ skill, result }) => (skill === name ? [result] : [])),
-      })),
-    );
+    await bot.inbox.post(key, randomUUID(), { kind: "text", actor: account(), text: question });
+    await ask.finished;
     const allMs = performance.now() - began;
-    yield { skills: skills.map(({ name }) => name), statements, firstMs, allMs };
-  }))
-    return looked;
-  throw new Error("The checks ended without an answer.");
+    const { text, results }: Printed = JSON.parse(printed.join(""));
+    const found = results.filter(({ findings }) => findings.length > 0);
+    const times = found.flatMap(({ call }) => ended.get(call) ?? []);
+    const firstMs = times.length === 0 ? undefined : Math.min(...times) - began;
+    return { ...readAnswer(text ?? ""), firstMs, allMs };
+  } finally {
+    await bot.stop();
+  }
+}
+
+/** The cause and the rows below it; what is only seen beside it has a head of its own. */
+function readAnswer(text: string): Pick<Looked, "skills" | "causes" | "text"> {
+  const [first = "", rows = ""] = text.split("\n\n");
+  const [, cause] = /^\*\*LIKELY: (.*)\*\*/.exec(first) ?? [];
+  const more = rows.startsWith("- ") ? rows.split("\n").map((row) => row.slice(2)) : [];
+  const mark = text.split("\n").findLast((line) => line.startsWith("_Without a model")) ?? "";
+  return {
+    text,
+    causes: cause === undefined ? [] : [cause, ...more],
+    skills: [...mark.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name),
+  };
+}
+
+function collect(into: string[]): Writable & { columns?: number } {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      into.push(chunk.toString());
+      done();
+    },
+  });
 }
 
 const looked = await lookInto(process.argv.slice(2).join(" "));

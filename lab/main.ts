@@ -78,14 +78,15 @@ async function checkAll(lab: Lab, names: readonly string[]): Promise<void> {
   for (const fault of wanted) {
     const { isNamed, isFirst, looked, before, seconds } = await tryChecks(lab, fault);
     if (isNamed) named += 1;
-    wrong += before.statements.length;
+    wrong += before.causes.length;
     if (looked.firstMs !== undefined) times.push(looked.firstMs);
     const place = isFirst ? "named first" : isNamed ? "named" : "NOT named";
     console.log(
       `${isNamed ? "✓" : "✗"} ${fault.name}: ${place} after ${seconds} s, by ${looked.skills.join(", ")}; first finding in ${Math.round(looked.firstMs ?? Number.NaN)} ms, all in ${Math.round(looked.allMs)} ms`,
     );
-    for (const { text } of before.statements) console.log(`    said before it: ${text}`);
-    for (const { text } of looked.statements) console.log(`    ${text}`);
+    for (const text of before.causes) console.log(`    said before it: ${text}`);
+    for (const text of looked.causes) console.log(`    ${text}`);
+    if (!isNamed) console.log(looked.text);
   }
   console.log(
     `${named} of ${wanted.length} named without a model; ${wrong} said of what was well; first finding: median ${Math.round(median(times))} ms, slowest ${Math.round(Math.max(...times))} ms`,

@@ -96,7 +96,7 @@ export async function tryChecks(lab: Lab, fault: Fault): Promise<CheckTrial> {
   const mended = Date.now();
   let before = askChecks(lab, question);
   // What the fault before it left fires for a while.
-  while (before.statements.length > 0 && Date.now() - mended < NOTICED_MS) {
+  while (before.causes.length > 0 && Date.now() - mended < NOTICED_MS) {
     await sleep(AGAIN_MS);
     before = askChecks(lab, question);
   }
@@ -106,7 +106,7 @@ export async function tryChecks(lab: Lab, fault: Fault): Promise<CheckTrial> {
     for (;;) {
       const looked = askChecks(lab, question);
       const seconds = Math.round((Date.now() - began) / 1_000);
-      const at = looked.statements.findIndex(({ text }) => cause.test(text));
+      const at = looked.causes.findIndex((text) => cause.test(text));
       if (at !== -1 || Date.now() - began > NOTICED_MS)
         return {
           fault: fault.name,
@@ -128,7 +128,7 @@ function askChecks(lab: Lab, question: string): Looked {
   const { stdout, stderr } = spawnSync(process.execPath, [program, asked(lab, question)], {
     cwd: lab.place("bot"),
     encoding: "utf8",
-    env: { ...process.env, ...lab.state.variables },
+    env: { ...process.env, ...lab.state.variables, DATA_DIR: lab.place("bot"), MODEL: "" },
   });
   if (stdout === "") throw new Error(stderr);
   const looked: Looked = JSON.parse(stdout);

@@ -1,7 +1,10 @@
+import { isAboutSystems } from "../checks/askable.ts";
 import { conclude } from "../checks/conclude.ts";
-import { matching } from "../checks/match.ts";
+import { type CheckedSkill, matching } from "../checks/match.ts";
 import { planOf } from "../checks/plan.ts";
-import { subjectOfLabels, subjectOfText } from "../checks/subject.ts";
+import { unknownIn } from "../checks/schema.ts";
+import { type Subject, subjectOfLabels } from "../checks/subject.ts";
+import { subjectOfText } from "../checks/subject-text.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { Checking, Plan, Topic } from "../thread/checking.ts";
 import { readArguments } from "../tools/arguments.ts";
@@ -24,21 +27,43 @@ export function createChecking({ skills, tools, ...settings }: ChecksParts): Che
   return {
     ...settings,
     plan(topic) {
-      const found = matching(checked(), topic);
+      const { alerts = [], labels = [], text } = topic;
+      const isQuestion = alerts.length + labels.length === 0;
+      if (isQuestion && !isAboutSystems(text)) return { skills: [], calls: [], needs: [] };
+      const subject = subjectOf(topic);
+      const found = matching(checked(), { alerts, text, ...(isQuestion && { subject }) });
       const hints = skills().flatMap((skill) => skill.hints ?? []);
-      const calls = planOf(found, subjectOf(topic), hints).flatMap((call) => madeOf(call, tools()));
-      return { skills: found.map(({ name }) => name), calls };
+      const calls = planOf(found, subject, hints, text).flatMap((call) => madeOf(call, tools()));
+      const asking = found.filter(({ name }) =>
+        calls.some(({ askedBy }) => askedBy.some(({ skill }) => skill === name)),
+      );
+      return {
+        skills: (asking.length > 0 ? asking : found).map(({ name }) => name),
+        calls,
+        needs: calls.length > 0 ? [] : needsOf(found, subject, tools()),
+      };
     },
     conclude(named, results) {
       const now = checked();
-      const looked = named.map((name) => ({
+      const looked = named.map((name) => {
         // What a skill that is gone looked at is told in the tools' own words.
-        rules: now.find((skill) => skill.name === name)?.checks.rules ?? [],
-        results: results.filter(({ skill }) => skill === name),
-      }));
+        const { rules = [], answers = [] } = now.find((skill) => skill.name === name)?.checks ?? {};
+        return { rules, answers, results: results.filter(({ skill }) => skill === name) };
+      });
       return conclude(looked);
     },
   };
+}
+
+/** What the checks of these skills need to be told, those of which the tools are here. */
+function needsOf(
+  skills: readonly CheckedSkill[],
+  subject: Subject,
+  tools: readonly Tool[],
+): Plan["needs"] {
+  const all = skills.flatMap(({ checks: { checks } }) => Object.values(checks));
+  const here = all.filter(({ tool }) => tools.some(({ name }) => name === tool));
+  return [...new Set(here.flatMap((each) => unknownIn(each, subject)))];
 }
 
 /** Labels say it before words do, the first alert's before the others'. */

@@ -40,8 +40,8 @@ export interface MissingSystem {
 }
 
 /**
- * Answers plain language without a model: says that there is none, and names the tools whose names or one-line summaries share
- * words with the question; where there is none, that too.
+ * Answers plain language without a model: says that there is none, and names the reading tools whose names or one-line summaries
+ * share words with the question; where there is none, that too.
  */
 export function answerWithoutModel(
   text: string,
@@ -56,6 +56,8 @@ export function answerWithoutModel(
   const isMeant = ({ name }: Tool) => url !== undefined && name === "http_check";
   const shared = (words: string) => [...stemsOf(words)].filter((word) => asked.has(word)).length;
   const best = tools
+    // Who asks wants to know something: what changes it is named by people who want that.
+    .filter(({ effect }) => effect === "read")
     .map((tool) => {
       const [name, summary] = [tool.name.replaceAll("_", " "), tool.summary ?? ""];
       return { tool, score: 2 * shared(name) + shared(summary) + (isMeant(tool) ? 10 : 0) };

@@ -1,4 +1,5 @@
 import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
+import { whySilent } from "../thread/decide-run.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
 import type { Entry, Outcome } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
@@ -83,7 +84,9 @@ export function outgoingOf(
     ...(isMoot(item.run) && { isMoot: true as const }),
     ...(links.length > 0 && { links }),
   };
-  const isByChecks = started.checks !== undefined && (modelRun?.steps ?? 0) === 0;
+  const isByModel =
+    modelRun !== undefined && modelRun.steps > 0 && whySilent(modelRun) === undefined;
+  const isByChecks = started.checks !== undefined && !isByModel;
   const byChecks = isByChecks && { byChecks: true as const };
   if (modelRun === undefined) return { ...answer, isModelRun: isByChecks, ...byChecks };
   const { steps, usage, workMs } = modelRun;

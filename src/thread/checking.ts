@@ -34,6 +34,8 @@ export interface Plan {
   readonly skills: readonly string[];
   /** None though skills fit: what to look at was not said. */
   readonly calls: readonly PlannedCheck[];
+  /** Where there are no calls, what the skills' checks would have to be told, such as `host`. None: their systems are not set up. */
+  readonly needs: readonly string[];
 }
 
 /** What one check came to. */
@@ -44,16 +46,25 @@ interface Checked extends AskedBy {
   readonly ok: boolean;
   readonly findings: readonly Finding[];
   readonly gaps: readonly Gap[];
+  /** What the tool wrote, without its findings. */
+  readonly text: string;
+}
+
+/** A sentence with the calls that show it. */
+interface Said {
+  readonly text: string;
+  readonly refs: readonly string[];
+  readonly fix?: string | undefined;
 }
 
 /** What checks show. */
 export interface Shown {
-  /** What is broken, the most likely cause first, each with the calls that show it. */
-  readonly statements: readonly {
-    readonly text: string;
-    readonly refs: readonly string[];
-    readonly fix?: string | undefined;
-  }[];
+  /** What is broken by the rules of the skills, the most likely cause first. */
+  readonly statements: readonly Said[];
+  /** What was asked is well, or is so; with lines that say more. None where there are statements. */
+  readonly answers: readonly (Said & { readonly lines: readonly string[] })[];
+  /** What else is broken: no rule knows whether it is what was asked for. */
+  readonly others: readonly Said[];
   readonly gaps: readonly Gap[];
 }
 

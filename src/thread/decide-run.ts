@@ -21,7 +21,11 @@ import type { Call } from "./call.ts";
 
 type Written = Draft<"gate"> | Draft<"run_ended">;
 
-export type NextTurn = { do: "think" } | { do: "write"; draft: Written } | { do: "hush"; run: Run };
+export type NextTurn =
+  | { do: "think" }
+  /** `silent`: the model gave no answer to the run, and why. */
+  | { do: "write"; draft: Written; silent?: { run: Run; why: string } }
+  | { do: "hush"; run: Run };
 
 /**
  * Decides from the fold alone. Undefined while a call has no result: the model is asked again only when all of them have.
@@ -30,7 +34,25 @@ export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
   if (isHushed(run, modelRun)) return { do: "hush", run };
   if (run.open.size > 0) return undefined;
   const draft = draftFor(run, modelRun);
-  return draft === undefined ? { do: "think" } : { do: "write", draft };
+  if (draft === undefined) return { do: "think" };
+  const why = draft.kind === "run_ended" ? whySilent(modelRun) : undefined;
+  return { do: "write", draft, ...(why !== undefined && { silent: { run, why } }) };
+}
+
+/** Why the run's last turn is no answer: it was refused, or there is nothing in it. */
+export function whySilent({ last, toolsOff }: ModelRun): string | undefined {
+  if (last === undefined || toolsOff !== undefined) return undefined;
+  const { stop } = last;
+  if (stop === "refusal" || stop === "content_filter") return phrases.runEndings[stop];
+  if (stop === "malformed_call") return phrases.runEndings.malformed;
+  return wordsIn(last) === "" ? phrases.runEndings.empty : undefined;
+}
+
+function wordsIn({ content }: Entry<"assistant">): string {
+  return content
+    .flatMap((block) => (block.kind === "text" ? [block.text] : []))
+    .join("\n\n")
+    .trim();
 }
 
 /** The model has nothing to say, where nobody surely asked it and it has looked at nothing. */
@@ -104,10 +126,7 @@ function limitReached({ terms, steps, usage, workMs, last }: ModelRun): string |
 
 /** The model has said its last word: it passes, or is sent back once. */
 function judgeAnswer(run: Run, modelRun: ModelRun, last: Entry<"assistant">): Written {
-  const text = last.content
-    .flatMap((block) => (block.kind === "text" ? [block.text] : []))
-    .join("\n\n")
-    .trim();
+  const text = wordsIn(last);
   const failed = (why: string) => runEndedDraft(run, "failed", reportOf(run, why));
   if (last.stop === "refusal" || last.stop === "content_filter") {
     const why = phrases.runEndings[last.stop];

@@ -24,7 +24,7 @@ type Checks = NonNullable<Draft<"run_started">["checks"]>;
 function plannedCalls(
   { counts }: Thread,
   run: string,
-  { skills, calls }: Plan,
+  { skills, calls }: Pick<Plan, "skills" | "calls">,
 ): Pick<Draft<"run_started">, "calls"> & Pick<Checks, "skills" | "asked"> {
   const named = calls.map((each, at) => ({ ...each, call: callName(run, counts.uses + at + 1) }));
   return {
@@ -40,7 +40,7 @@ function plannedCalls(
 export function checkingDraft(
   thread: Thread,
   started: Draft<"run_started">,
-  plan: Plan,
+  plan: Pick<Plan, "skills" | "calls">,
   more: Pick<Checks, "why"> & Partial<Checks>,
 ): Draft<"run_started"> {
   const { calls, ...checks } = plannedCalls(thread, started.run, plan);
@@ -69,16 +69,23 @@ export function firstLookIn(
   return { calls: named, checks: { why: "first_look", ...checks } };
 }
 
+/** Findings are listed before what a tool wrote itself. */
+function withoutFindings(text: string, count: number): string {
+  const end = count === 0 ? -1 : text.indexOf("\n\n");
+  return count > 0 && end === -1 ? "" : text.slice(end === -1 ? 0 : end).trim();
+}
+
 /** What the checks of a run show, by the skills' rules as they are now. */
 function shownBy(run: Run, checks: Checks, checking: Checking | undefined): Shown {
   const checked = checksIn(run).flatMap(({ call, finished }) => {
-    const { outcome, findings = [], gaps = [] } = finished ?? {};
-    const result = { ref: citationOf(call), ok: outcome === "ok", findings, gaps };
+    const { outcome, findings = [], gaps = [], text: whole = "" } = finished ?? {};
+    const text = withoutFindings(whole, findings.length);
+    const result = { ref: citationOf(call), ok: outcome === "ok", findings, gaps, text };
     return checks.asked
       .filter((each) => each.call === call)
       .map(({ skill, check }) => ({ skill, check, ...result }));
   });
-  return checking?.conclude(checks.skills, checked) ?? { statements: [], gaps: [] };
+  return checking?.conclude(checks.skills, checked) ?? NOTHING_SHOWN;
 }
 
 /** A run of checks is over: what they show is the answer. */
@@ -157,8 +164,9 @@ export function insteadDrafts(
   const { checks: checking } = parts;
   if (modelRun === undefined || checking === undefined) return undefined;
   const first = firstLookOf(run);
-  const own = [...run.calls.keys()].length - checksIn(run).length;
-  if (modelRun.steps > 0 || own > 0) return undefined;
+  // A call that could not be made looked at nothing.
+  const looked = [...run.calls.values()].filter(({ problem }) => problem === undefined);
+  if (looked.length > checksIn(run).length || run.stopped) return undefined;
   const failed = { ...(code !== undefined && { error: code }) };
   if (first !== undefined) {
     const text = encode(answerOf(run, first, around, why));
@@ -227,4 +235,6 @@ export function againDrafts({ of, calls }: LaterLook, { thread }: Surroundings) 
   ];
 }
 
-const NOTHING: Plan = { skills: [], calls: [] };
+const NOTHING_SHOWN: Shown = { statements: [], answers: [], others: [], gaps: [] };
+
+const NOTHING: Plan = { skills: [], calls: [], needs: [] };

@@ -84,23 +84,25 @@ export function beginDrafts(
 /** Without a model checks answer, where any fits. */
 function plainDrafts(
   started: Draft<"run_started">,
-  { text }: Entry<"message">,
+  { text: asked }: Entry<"message">,
   thread: Thread,
   parts: RunParts,
 ): (Draft<"run_started"> | RunEnded)[] {
-  const failed = (why: string, draft = started) => [
+  const ended = (status: "completed" | "failed", text: string, draft = started) => [
     draft,
-    runEndedDraft({ started: draft }, "failed", why),
+    runEndedDraft({ started: draft }, status, text),
   ];
-  const plan = parts.checks?.plan(topicOf(thread, text));
-  if (plan === undefined) return failed(parts.plain(text));
+  const plan = parts.checks?.plan(topicOf(thread, asked));
+  if (plan === undefined) return ended("failed", parts.plain(asked));
+  const { skills, calls, needs } = plan;
   const checks = { why: "no_model" as const };
-  if (plan.calls.length > 0) return [checkingDraft(thread, started, plan, checks)];
-  if (plan.skills.length > 0) return failed(notSaid(plan.skills));
-  // One word may be half a command; a question that nothing knows is counted.
-  const isQuestion = /\s/.test(text.trim());
-  const counted = isQuestion ? checkingDraft(thread, started, plan, checks) : started;
-  return failed(parts.plain(text), counted);
+  if (calls.length > 0) return [checkingDraft(thread, started, plan, checks)];
+  // It is known what would answer: that is asked for.
+  if (needs.length > 0) return ended("completed", notSaid(skills, needs));
+  // One word may be half a command, and what is not set up is said; a question that nothing knows is counted.
+  const isUnknown = skills.length === 0 && /\s/.test(asked.trim());
+  const counted = isUnknown ? checkingDraft(thread, started, plan, checks) : started;
+  return ended("failed", parts.plain(asked), counted);
 }
 
 /** Whose run it is. A bot instructs nothing, so what only bots wrote nobody asked for. */

@@ -36,7 +36,7 @@ import type { KnownStep, StepOf } from "./steps.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
-import { againDrafts, firstLookDraft, triageDrafts } from "./drafts-checks.ts";
+import { againDrafts, firstLookDraft, insteadDrafts, triageDrafts } from "./drafts-checks.ts";
 import { isOpen } from "./action.ts";
 import { cardState, entryId, pastState, quoteState } from "./entry-ids.ts";
 import {
@@ -155,7 +155,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     renew: ({ action }) => [namelessDraft(action)],
     look: ({ run, facts }) => [aboveDraft(run, facts)],
     think: ({ run, facts }, around) => modelDrafts(run, facts, around),
-    write: ({ draft }) => [draft],
+    write: ({ draft, silent }, around) =>
+      (silent && insteadDrafts(silent.run, { why: silent.why, code: undefined }, around)) ?? [
+        draft,
+      ],
     hush: ({ run }) => hushDrafts(run),
     note: ({ run }, around) => firstLookDraft(run, around),
     triage: ({ alerts }, around) => triageDrafts(alerts, around),

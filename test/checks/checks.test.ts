@@ -3,7 +3,8 @@ import { conclude, type CheckResult } from "../../src/checks/conclude.ts";
 import { type CheckedSkill, matching } from "../../src/checks/match.ts";
 import { planOf } from "../../src/checks/plan.ts";
 import { argumentsOf, type Checks, checksSchema } from "../../src/checks/schema.ts";
-import { subjectOfLabels, subjectOfText } from "../../src/checks/subject.ts";
+import { subjectOfLabels } from "../../src/checks/subject.ts";
+import { subjectOfText } from "../../src/checks/subject-text.ts";
 import type { Finding } from "../../src/core/finding.ts";
 import { readYaml } from "../../src/core/yaml-file.ts";
 
@@ -56,17 +57,20 @@ describe("what it is about", () => {
   test("labels, as different systems call the same thing", () => {
     expect(
       subjectOfLabels({ kube_namespace: "shop", app: "checkout", Hostname: "web-1", x: "y" }),
-    ).toEqual({ namespace: "shop", service: "checkout", host: "web-1" });
+    ).toEqual({ namespace: "shop", service: "checkout", host: "web-1", domain: "web-1" });
     expect(subjectOfLabels({ service: "a", app: "b" })).toEqual({ service: "a" });
     expect(subjectOfLabels({ instance: "db-1:9100" }).host).toBe("db-1");
     expect(subjectOfLabels({ instance: "localhost:9100" }).host).toBeUndefined();
     const probed = { instance: "https://shop.example.com/", job: "web" };
-    expect(subjectOfLabels(probed)).toEqual({ ...probed, url: probed.instance });
+    const [url, domain] = [probed.instance, "shop.example.com"];
+    expect(subjectOfLabels(probed)).toEqual({ ...probed, url, site: url, domain });
   });
 
   test("words", () => {
     expect(subjectOfText("why does https://shop.example.com/pay fail in namespace shop?")).toEqual({
       url: "https://shop.example.com/pay",
+      site: "https://shop.example.com/pay",
+      domain: "shop.example.com",
       namespace: "shop",
     });
     expect(subjectOfText("service=checkout, pod: web-7f9-x.")).toEqual({
@@ -74,9 +78,30 @@ describe("what it is about", () => {
       pod: "web-7f9-x",
     });
     for (const [said, subject] of Object.entries({
-      "ECONNREFUSED 10.0.0.5:5432 since 14:00": { host: "10.0.0.5", port: "5432", time: "14:00" },
-      "cpu at 100% on web-3": { host: "web-3" },
-      "getaddrinfo ENOTFOUND db.internal": { host: "db.internal" },
+      "ECONNREFUSED 10.0.0.5:5432 since 14:00": {
+        host: "10.0.0.5",
+        port: "5432",
+        time: "14:00",
+        since: "14:00",
+      },
+      "cpu at 100% on web-3": { host: "web-3", domain: "web-3" },
+      "getaddrinfo ENOTFOUND db.internal": {
+        host: "db.internal",
+        domain: "db.internal",
+        site: "https://db.internal",
+      },
+      "can we reach db:5432": { host: "db", domain: "db", port: "5432" },
+      "redis://cache:6379 hangs": { host: "cache", domain: "cache", port: "6379" },
+      "can we connect to 10.1.2.3 on port 22": { host: "10.1.2.3", port: "22" },
+      "läuft nginx noch?": { service: "nginx" },
+      "why did nginx.service stop": { service: "nginx" },
+      "checkout isn't responding": { service: "checkout" },
+      "which pods restart in ns shop": { namespace: "shop" },
+      "pods crash in the shop namespace": { namespace: "shop" },
+      "kubectl get pods -n batch fails": { namespace: "batch" },
+      "what changed in the last 2 hours": { since: "2h" },
+      "is the server down, is it up, is anything broken": {},
+      "error:1234 and code 5678": {},
       "slow at p99, errors on staging since we deployed v2.3, see app.log and postgres:15": {},
       "mail ana@example.com, e.g. about image web:200": {},
     }))
@@ -103,7 +128,7 @@ describe("which checks fit", () => {
   const skill = async (name: string, description: string, when: Partial<Checks["when"]> = {}) => ({
     name,
     description,
-    checks: { ...(await good()), when: { alerts: [], words: [], ...when } },
+    checks: { ...(await good()), when: { alerts: [], words: [], about: [], ...when } },
   });
   const names = (skills: CheckedSkill[]) => skills.map(({ name }) => name);
 
@@ -142,8 +167,10 @@ test("what several checks ask for is called once, and concluded once", async () 
   const cause = "exceeded quota: pods";
   const object = { kind: "Deployment", namespace: "shop", name: "web" };
   const found: Finding = { object, cause, severity: "error", evidence: "", since: null };
-  const results = [{ check: "pods", ref: "T2", ok: true, findings: [found], gaps: [] }];
-  const { statements } = conclude([checks, checks].map(({ rules }) => ({ rules, results })));
+  const results = [{ check: "pods", ref: "T2", ok: true, findings: [found], gaps: [], text: "" }];
+  const { statements } = conclude(
+    [checks, checks].map(({ rules }) => ({ rules, answers: [], results })),
+  );
   expect(statements.map(({ text }) => text)).toEqual(["Its namespace shop has no quota left."]);
 });
 
@@ -162,6 +189,7 @@ describe("what the findings mean", () => {
     ok: true,
     findings,
     gaps: [],
+    text: "",
   });
   const page = finding({
     kind: "URL",
@@ -173,7 +201,7 @@ describe("what the findings mean", () => {
   test("a rule that holds is said with its evidence, and what it spoke of is not said again", async () => {
     const { rules } = await good();
     const { statements } = conclude([
-      { rules, results: [result("page", page), result("pods", finding({}))] },
+      { rules, answers: [], results: [result("page", page), result("pods", finding({}))] },
     ]);
     expect(statements).toEqual([
       {
@@ -184,15 +212,14 @@ describe("what the findings mean", () => {
     ]);
   });
 
-  test("what no rule speaks of is said by the finding's own word; warnings are not", async () => {
+  test("what no rule speaks of is no cause: it is said beside it by the finding's own word; warnings are not", async () => {
     const { rules } = await good();
     const mild = finding({ severity: "warning", cause: "exceeded quota: cpu" });
-    const { statements } = conclude([
-      { rules, results: [result("page", page), result("pods", mild)] },
+    const { statements, others } = conclude([
+      { rules, answers: [], results: [result("page", page), result("pods", mild)] },
     ]);
-    expect(statements).toEqual([
-      { text: "URL shop/https://shop: 502", refs: ["T1"], fix: undefined },
-    ]);
+    expect(statements).toEqual([]);
+    expect(others).toEqual([{ text: "URL shop/https://shop: 502", refs: ["T1"], fix: undefined }]);
   });
 
   test("what two checks find broken is said once, and not after a rule spoke of it", async () => {
@@ -200,11 +227,13 @@ describe("what the findings mean", () => {
     const pod = (cause: string) => finding({ kind: "Deployment", name: "api", cause });
     const again = result("other", finding({ cause: "no endpoints" }), pod("0 of 2 ready"));
     const first = result("pods", finding({}), pod("OOMKilled"), pod("Unhealthy"));
-    const { statements } = conclude([
-      { rules, results: [result("page", page), first, { ...again, ref: "T3" }] },
+    const { statements, others } = conclude([
+      { rules, answers: [], results: [result("page", page), first, { ...again, ref: "T3" }] },
     ]);
     expect(statements.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^web has no endpoints/),
+    ]);
+    expect(others.map(({ text }) => text)).toEqual([
       "Deployment shop/api: OOMKilled",
       "Deployment shop/api: Unhealthy",
     ]);
@@ -215,10 +244,49 @@ describe("what the findings mean", () => {
     const gap = { what: "secrets", why: "forbidden", help: "grant view" };
     const failed = { ...result("page"), ok: false };
     const unseen = { ...result("pods"), gaps: [gap] };
-    expect(conclude([{ rules, results: [failed, unseen] }])).toEqual({
+    expect(conclude([{ rules, answers: [], results: [failed, unseen] }])).toEqual({
       statements: [],
+      answers: [],
+      others: [],
       gaps: [gap],
       failed: ["T1"],
     });
+  });
+
+  test("what was asked is answered where no rule holds and its checks looked, with their own words", async () => {
+    const { checks } = await read(`
+checks: { page: { tool: x }, pods: { tool: y } }
+rules: [{ if: { check: page, cause: "*502*" }, say: "{{page.name}} is broken" }]
+answers:
+  - { unless: { check: page, kind: URL }, say: "It answers: {{page.said}}", show: pods }
+  - { unless: { check: pods }, say: "Pods are well." }
+`);
+    if (checks === undefined) throw new Error("no checks");
+    const seen = (...results: CheckResult[]) => conclude([{ ...checks, results }]);
+    const well = { ...result("page"), text: "GET / 200\n  times" };
+    const pods = { ...result("pods", finding({})), text: "1 Service\n\n- web" };
+    const answer = {
+      text: "It answers: GET / 200",
+      refs: ["T1", "T2"],
+      lines: ["1 Service", "- web"],
+    };
+    expect(seen(well, pods).answers).toEqual([answer]);
+    // What else is broken is told beside it, and never in its place.
+    expect(seen(well, pods).others).toHaveLength(1);
+    expect(seen({ ...well, ok: false }, pods).answers).toEqual([]);
+    expect(seen(result("page", page), pods).answers).toEqual([]);
+    const warned = { ...page, cause: "slow", severity: "warning" as const };
+    expect(seen(result("page", warned), pods).answers).toEqual([]);
+  });
+
+  test.each([
+    ["answers: [{ unless: { check: b }, say: s }]", "no check is called b"],
+    ["answers: [{ unless: { check: a }, say: '{{a.cause}}' }]", "{{a.cause}} is"],
+    ["answers: [{ unless: { check: a }, say: s, show: c }]", "no check is called c"],
+    ["when: { about: [sight] }", "when.about"],
+  ])("a mistake in an answer is told with its line: %s", async (text, told) => {
+    const { mistakes } = await read(`checks: { a: { tool: x } }\n${text}`);
+    expect(mistakes.join("\n")).toMatch(/^checks\.yaml:2:/);
+    expect(mistakes.join("\n")).toContain(told);
   });
 });

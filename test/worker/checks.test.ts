@@ -86,6 +86,64 @@ describe("without a model", () => {
     );
   });
 
+  test("what was asked is answered first where it is well, and what else is broken is seen beside it", async () => {
+    const skills = {
+      "disk-full": {
+        when: { words: ["disk full"] },
+        checks: {
+          disks: { tool: "disks", with: { name: "all" } },
+          host: { tool: "look", with: { name: "host" } },
+        },
+        rules: [{ if: { check: "disks", kind: "Filesystem" }, say: "{{disks.name}} is full" }],
+        answers: [
+          {
+            unless: { check: "disks", kind: "Filesystem" },
+            say: "{{disks.said}}",
+            show: "disks",
+          },
+        ],
+      },
+    };
+    const text = "No filesystem is 90 % full.\n/: 26 % used";
+    const disks = fakeTool({ name: "disks", run: async () => ({ text }) });
+    const stage = await createStage({ tools: [disks, looking()], skills });
+    await stage.say("is the disk full?");
+    await stage.settle();
+    expect(stage.chat.answers()).toMatchObject([{ status: "completed", byChecks: true }]);
+    expect(stage.chat.answers()[0]?.text).toBe(
+      [
+        "**No filesystem is 90 % full.** [T1]",
+        "- /: 26 % used",
+        "Also seen, perhaps for another reason:\n- Service web: no endpoints [T2]",
+        "_Without a model: 2 checks of `disk-full` looked._",
+      ].join("\n\n"),
+    );
+  });
+
+  test("a question that lacks what to look at is asked for that, with an example", async () => {
+    const skills = {
+      reach: {
+        when: { words: ["reach"] },
+        checks: { port: { tool: "port", with: { name: "{{host}}" } } },
+      },
+    };
+    const port = fakeTool({ name: "port" });
+    const stage = await createStage({ tools: [port], skills });
+    await stage.say("nobody can reach it");
+    await stage.say("postgres can't be reached on db-1");
+    await stage.settle();
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "completed", text: expect.stringContaining("`is 10.0.0.5:5432 reachable?`") },
+      { status: "completed", byChecks: true },
+    ]);
+    expect(port.runs).toEqual(["db-1"]);
+    const none = await createStage({ tools: [], skills });
+    await none.say("nobody can reach it");
+    await none.settle();
+    expect(none.chat.answers()).toMatchObject([{ status: "failed" }]);
+    expect((await none.thread()).counts.blind).toBe(0);
+  });
+
   test("a question that no check knows is answered as before, and counted as what could not be seen", async () => {
     const stage = await createStage({ tools: [looking()], skills: SKILLS });
     await stage.say("is it raining in Paris");
@@ -126,6 +184,50 @@ describe("where every model fails", () => {
     await stage.settle();
     expect(stage.chat.answers()).toMatchObject([
       { status: "failed", text: expect.stringContaining("The model could not answer.") },
+    ]);
+  });
+});
+
+describe("where the model declines or has nothing to say", () => {
+  const empty = { text: "" };
+  const refused = { text: "I can't help with that.", stop: "refusal" as const };
+  const filtered = { stop: "content_filter" as const };
+
+  test.each([
+    ["declined to answer", [refused]],
+    ["filter withheld", [filtered]],
+    ["gave no answer", [empty, empty]],
+    ["declined to answer", [empty, refused]],
+  ])("the checks answer in its place: it %s", async (why, script) => {
+    for (const firstLook of [false, true]) {
+      const model = scriptedModel(script);
+      const stage = await createStage({ tools: [looking()], skills: SKILLS, model, firstLook });
+      await stage.say("web is down");
+      await stage.settle();
+      expect(model.left()).toBe(0);
+      const answers = stage.chat.answers();
+      expect(answers).toMatchObject([{ status: "completed", byChecks: true }]);
+      expect(answers[0]?.text).toContain("**LIKELY: web has no pods behind it");
+      expect(answers[0]?.text).toMatch(new RegExp(`_Without a model: .*${why}.*1 check of`));
+      expect([...(await stage.thread()).going]).toEqual([]);
+    }
+  });
+
+  test("and no check knows it, or the model has looked itself, it is told as before", async () => {
+    const unknown = scriptedModel([empty, empty]);
+    const stage = await createStage({ tools: [looking()], skills: SKILLS, model: unknown });
+    await stage.say("is it raining in Paris");
+    await stage.settle();
+    expect(stage.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringContaining("The model gave no answer.") },
+    ]);
+    const look = { calls: [{ name: "look", args: { name: "api" } }] };
+    const model = scriptedModel([look, refused]);
+    const own = await createStage({ tools: [looking()], skills: SKILLS, model });
+    await own.say("web is down");
+    await own.settle();
+    expect(own.chat.answers()).toMatchObject([
+      { status: "failed", text: expect.stringContaining("[T1] look: ok") },
     ]);
   });
 });
@@ -360,7 +462,10 @@ describe("checks that go wrong", () => {
     await stage.settle();
     expect([asked.runs, denied.runs]).toEqual([[], []]);
     const { text = "" } = stage.chat.answers()[0] ?? {};
-    expect(text).toContain("**LIKELY: Service web: no endpoints** [T1]");
+    expect(text).toContain("**INCONCLUSIVE: no check knows what causes that.**");
+    expect(text).toContain(
+      "Also seen, perhaps for another reason:\n- Service web: no endpoints [T1]",
+    );
     expect(text).toContain("- asked [T2]: Left out: the rules ask people about it");
     expect(text).toContain("- denied [T3]: Policy denies it");
     expect((await stage.thread()).actions.size).toBe(0);

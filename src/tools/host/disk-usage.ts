@@ -1,4 +1,6 @@
+import { hostname } from "node:os";
 import * as z from "zod";
+import { bySeverity, type Finding } from "../../core/finding.ts";
 import { formatBytes } from "../../core/text.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
@@ -19,7 +21,9 @@ const input = z.strictObject({
 /** Ends df before the call's own time is up, so that there is time to say why. */
 const LIMITS = { maxBytes: 256 * 1024, timeoutMs: 8_000 };
 
+/** Where a write fails soon, and where it may be failing now, in percent of space or inodes. */
 const FULL_PERCENT = 90;
+const OVER_PERCENT = 98;
 
 /** Kernel interfaces and read-only images: they are always full or always empty. */
 const PSEUDO_TYPES = new Set(
@@ -68,6 +72,14 @@ export const diskUsage = defineTool({
           : [`Left out: ${left} pseudo or memory filesystems below ${FULL_PERCENT} %.`]),
         ...(complaint === "" ? [] : [`df also said: ${complaint}`]),
       ].join("\n"),
+      findings: shown
+        .filter((row) => isFull(row))
+        .map((row) => ({
+          object: { kind: "Filesystem", namespace: hostname(), name: row.mount },
+          since: null,
+          ...fillingOf(row),
+        }))
+        .toSorted(bySeverity),
     };
   },
 });
@@ -168,7 +180,20 @@ export function fullness(row: Filesystem): number {
   return Math.max(row.percent ?? 0, row.inodePercent ?? 0);
 }
 
-function isFull(row: Filesystem): boolean {
+/** How a filesystem that is nearly full or full is told of. */
+export function fillingOf(row: Filesystem): Omit<Finding, "object" | "since"> {
+  const ofInodes = (row.inodePercent ?? 0) > (row.percent ?? 0);
+  return {
+    cause: `${fullness(row)} % of its ${ofInodes ? "inodes" : "space"} is used`,
+    severity: fullness(row) >= OVER_PERCENT ? "error" : "warning",
+    evidence: filesystemText(row),
+    fix: ofInodes
+      ? "Find the folder with many small files and delete what nobody needs."
+      : "Delete or compress what nobody needs, old logs first. A deleted file that a process has open keeps its space until the process ends.",
+  };
+}
+
+export function isFull(row: Filesystem): boolean {
   return fullness(row) >= FULL_PERCENT;
 }
 

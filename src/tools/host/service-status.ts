@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import * as z from "zod";
 import { isBotError } from "../../core/errors.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
@@ -36,7 +37,16 @@ export function createServiceStatus(options: ServiceOptions = {}) {
       const pid = service.mainPid === undefined ? "" : `, main process ${service.mainPid}`;
       const log = manager.name === "systemd" ? await readJournal(name, ctx) : [];
       const conclusion = `${name} is ${service.state}${since}${pid} (${manager.name}).`;
-      return { text: [conclusion, ...service.facts, ...log].join("\n") };
+      const text = [conclusion, ...service.facts, ...log].join("\n");
+      if (service.running !== false) return { text };
+      const object = { kind: "Service", namespace: hostname(), name };
+      const evidence = service.facts[0] ?? conclusion;
+      return {
+        text,
+        findings: [
+          { object, cause: `it is ${service.state}`, severity: "error", evidence, since: null },
+        ],
+      };
     },
   });
 }

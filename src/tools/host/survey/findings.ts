@@ -1,12 +1,9 @@
 import { bySeverity, type Finding, type Gap } from "../../../core/finding.ts";
 import { formatElapsed } from "../../../core/instant.ts";
 import { counted, formatBytes, percent } from "../../../core/text.ts";
-import { filesystemText, fullness, isShown } from "../disk-usage.ts";
+import { fillingOf, fullness, isFull, isShown } from "../disk-usage.ts";
 import type { Survey, SurveyedProcess } from "./survey.ts";
 
-/** Where a write fails soon, and where it may be failing now, in percent of space or inodes. */
-const FILLING = 90;
-const FULL = 98;
 /** A share of the cores' time that leaves nothing for a burst. */
 const BUSY = 0.9;
 /** Percent of a minute in which every process waited for memory: the machine crawls. */
@@ -34,19 +31,9 @@ export function findingsOf(survey: Survey): Finding[] {
 }
 
 function* disks({ filesystems, readOnly }: Survey): Iterable<Found> {
-  const full = filesystems.filter((each) => isShown(each) && fullness(each) >= FILLING);
-  for (const each of full.toSorted((a, b) => fullness(b) - fullness(a))) {
-    const ofInodes = (each.inodePercent ?? 0) > (each.percent ?? 0);
-    yield {
-      object: ["Filesystem", each.mount],
-      cause: `${fullness(each)} % of its ${ofInodes ? "inodes" : "space"} is used`,
-      severity: fullness(each) >= FULL ? "error" : "warning",
-      evidence: filesystemText(each),
-      fix: ofInodes
-        ? "Find the folder with many small files and delete what nobody needs."
-        : "Delete or compress what nobody needs, old logs first. A deleted file that a process has open keeps its space until the process ends.",
-    };
-  }
+  const full = filesystems.filter((each) => isShown(each) && isFull(each));
+  for (const each of full.toSorted((a, b) => fullness(b) - fullness(a)))
+    yield { object: ["Filesystem", each.mount], ...fillingOf(each) };
   for (const mount of readOnly)
     yield {
       object: ["Filesystem", mount],

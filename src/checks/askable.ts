@@ -1,0 +1,23 @@
+import { plainText } from "./phrases.ts";
+
+/** Whether plain words may ask about what runs here, or are about something else that has the same words in it. */
+
+const POLITE = String.raw`^\W*(?:(?:please|pls|hey|hi|can you|would you|kindly|just|now|and|so)\W+)*`;
+const OBJECT = "(?:the|all|an?|my|our|this|that|these|those|it|them|every|me|us|down|up)";
+
+/** Somebody wants something changed, written or sent. "drop in traffic" and "deploy failed" are none. */
+const WANTED = new RegExp(
+  `${POLITE}(?:(?:delete|drop|remove|restart|reboot|kill|stop|start|scale|deploy|undo|terminate|purge|flush|truncate|disable|enable|drain|renew|upgrade|install|clear|write|compose|sing|draw|translate|summari[sz]e|sum|remind|book|schedule|create|draft|send|buy|order|add|play|make)\\s+${OBJECT}\\b)`,
+  "i",
+);
+
+/** Somebody wants to know how things are called and done, and who does them. */
+const EXPLAINED = new RegExp(
+  `${POLITE}(?:explain\\b|define\\b|teach\\b|tell me (?:an? |about )|how (?:does|can|should) (?:i|we|you|one)\\b|how to\\b|how does [\\w ]{1,40} work\\b|what does [\\w ]{1,40} (?:mean|stand for|say)\\b|who (?:owns?|wrote|made|maintains|built|is on (?:call|duty))\\b|what is (?:an? )?(?!\\w*(?:ing|ed)\\b|(?:broken|wrong|down|up|slow|new|on|full|red)\\b)[a-z0-9-]+\\W*$)`,
+  "i",
+);
+
+export function isAboutSystems(text: string): boolean {
+  const plain = plainText(text);
+  return !WANTED.test(plain) && !EXPLAINED.test(plain);
+}

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createChecking } from "../../src/app/checks-parts.ts";
+import { answerWithoutModel } from "../../src/app/no-model.ts";
+import { loadSkills } from "../../src/skills/load.ts";
+import { everyTool } from "../skills/every-tool.ts";
+import { plain } from "../skills/folder.ts";
+import { HELD_OUT_NO_QUESTIONS, HELD_OUT_QUESTIONS } from "./held-out-questions.ts";
+import { plainFigures } from "./plain-figures.ts";
+import { NO_QUESTIONS, PLAIN_QUESTIONS } from "./plain-questions.ts";
+
+const { skills } = await loadSkills([join(import.meta.dirname, "../../skills")], plain);
+const { tools } = await everyTool();
+const checking = createChecking({ skills: () => skills, tools: () => tools, firstLook: false });
+const planOf = (text: string) => checking.plan({ text });
+
+describe("questions as people type them", () => {
+  test("lead to the calls that answer them, and what is no question of that kind to none", () => {
+    expect(PLAIN_QUESTIONS.length).toBeGreaterThanOrEqual(60);
+    expect(NO_QUESTIONS.length).toBeGreaterThanOrEqual(20);
+    expect(plainFigures(planOf, PLAIN_QUESTIONS, NO_QUESTIONS).wrong).toEqual([]);
+  });
+
+  test("that nothing was tuned for do so nearly as often", () => {
+    const held = plainFigures(planOf, HELD_OUT_QUESTIONS, HELD_OUT_NO_QUESTIONS);
+    expect(held.precision).toBeGreaterThanOrEqual(0.9);
+    expect(held.recall).toBeGreaterThanOrEqual(0.8);
+  });
+
+  test("are never answered with a tool that changes something", () => {
+    const writes = tools.filter(({ effect }) => effect !== "read").map(({ name }) => name);
+    for (const question of [...PLAIN_QUESTIONS.map(([each]) => each), ...NO_QUESTIONS]) {
+      const lines = answerWithoutModel(question, tools, ({ name }) => name).split("\n");
+      expect(
+        writes.filter((name) => lines.includes(`  run ${name}`)),
+        question,
+      ).toEqual([]);
+    }
+  });
+
+  test("that lack what to look at ask for that", () => {
+    const needs = (text: string) => planOf(text).needs;
+    expect(needs("telnet does not connect")).toEqual(["host", "port", "url"]);
+    expect(needs("a name does not resolve")).toContain("domain");
+    expect(needs("is nginx running?")).toEqual([]);
+    expect(needs("thanks, that helped")).toEqual([]);
+  });
+});
