@@ -101,7 +101,7 @@ function closest(word: string, known: ReadonlySet<string>): string | undefined {
 /** Two letters beside each other changed places. */
 function isSwap(word: string, other: string): boolean {
   if (word.length !== other.length) return false;
-  const at = [...word].findIndex((letter, i) => letter !== other[i]);
+  const at = Array.from(word).findIndex((letter, i) => letter !== other[i]);
   return (
     at !== -1 &&
     word[at] === other[at + 1] &&

@@ -28,7 +28,12 @@ export function plainFigures(
         ? plan.skills.length === 0
         : wanted.every((each) => plan.calls.some((call) => isMade(each, call)));
     const planned = plan.calls.map(({ tool, args }) =>
-      [tool, ...Object.entries(args).map(([name, value]) => `${name}=${String(value)}`)].join(" "),
+      [
+        tool,
+        ...Object.entries(args).map(
+          ([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`,
+        ),
+      ].join(" "),
     );
     return {
       question,
@@ -56,7 +61,7 @@ function isMade(wanted: string, { tool, args }: Plan["calls"][number]): boolean 
     tool === name &&
     values.every((each) => {
       const [key = "", value] = each.split("=");
-      return key in args && String(args[key]) === value;
+      return key in args && JSON.stringify(args[key]).replaceAll('"', "") === value;
     })
   );
 }
