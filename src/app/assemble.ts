@@ -195,7 +195,7 @@ function lend(
 ): Lent {
   const feedback = createFeedback(journal);
   const catalog = startCatalog(ending.signal);
-  const news = createIncidentNews({ config, journal, catalog, wake });
+  const news = createIncidentNews({ config, journal, catalog, adapters, wake });
   const ledger = createLedger(journal, encode, { catalog, wake, announce: news.announce });
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);

@@ -141,8 +141,12 @@ function digestOf(
     async text(at, now) {
       const place = tryJournalKey(channel) ?? key;
       // A platform that is not there cannot say who reads it: what is public is all that is told.
-      const audience = await adapters.get(transportOf(place))?.audience(place);
-      const viewer = viewerAt(place, audience);
+      const adapter = adapters.get(transportOf(place));
+      const [audience, isShared = false] = await Promise.all([
+        adapter?.audience(place),
+        adapter?.isShared?.(place),
+      ]);
+      const viewer = viewerAt(place, { audience, isShared });
       const found = await handoffs.of(await readPeriod(period, { zone, now: at }), viewer, now);
       if (isQuiet(found)) return undefined;
       const late = now - at < LATE_MS ? [] : [`This was due ${showDuration(now - at)} ago.`];

@@ -78,6 +78,9 @@ export function createHandoffs(parts: HandoffParts) {
     return { threads, isCut };
   }
 
+  const frozenAt = (now: number) =>
+    parts.freezes.known(now).map((each) => `${parts.encode(freezeText(each))}.`);
+
   return {
     async of(period: Period, viewer: Viewer, now: number): Promise<Handoff> {
       const quiet = quietShifts(parts, period, viewer);
@@ -100,7 +103,8 @@ export function createHandoffs(parts: HandoffParts) {
         threads,
         maintenance: await quiet,
         unasked: await unasked,
-        frozen: parts.freezes.known(now).map((each) => `${parts.encode(freezeText(each))}.`),
+        // They hold everywhere in a team, and are nothing for people from elsewhere.
+        frozen: viewer.tenants.length === 0 ? [] : frozenAt(now),
         isCut,
       };
     },

@@ -1,8 +1,9 @@
+import type { Adapter } from "../adapters/adapter.ts";
 import type { Config } from "../config/config.ts";
-import type { JournalKey } from "../core/journal-key.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import type { AnyCatalog } from "../incidents/catalog.ts";
 import type { Incident } from "../incidents/incident.ts";
-import { channelsFor, newsOf } from "../incidents/news.ts";
+import { mayHear, newsOf } from "../incidents/news.ts";
 import { createRecords } from "../incidents/records.ts";
 import { createUpdatesHandler, UPDATES, watchIncident } from "../incidents/updates-handler.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -13,16 +14,29 @@ interface NewsParts {
   config: Pick<Config, "incidentChannels" | "updateMinutes">;
   journal: Pick<Journal, "post" | "read" | "changes">;
   catalog: AnyCatalog;
+  adapters: ReadonlyMap<string, Pick<Adapter, "isShared">>;
   wake(key: JournalKey): void;
 }
 
 /** Who hears of an incident: channels when something is new, its thread and they when nobody has said for long how it stands. */
-export function createIncidentNews({ config, journal, catalog, wake }: NewsParts) {
+export function createIncidentNews({ config, journal, catalog, adapters, wake }: NewsParts) {
   const { incidentChannels, updateMinutes: minutes } = config;
   const records = createRecords(journal, catalog);
+  /** Whoever cannot be asked may be: what is left out now is told with the next news of the incident. */
+  async function isShared(channel: string): Promise<boolean> {
+    const key = tryJournalKey(channel);
+    if (key === undefined) return false;
+    try {
+      return (await adapters.get(transportOf(key))?.isShared?.(key)) === true;
+    } catch {
+      return true;
+    }
+  }
+
   const tell = async (incident: Incident, id: string, text: string) => {
-    for (const channel of channelsFor(incidentChannels, incident))
-      await tellChannel({ journal, wake }, channel, id, text);
+    for (const channel of incidentChannels)
+      if (mayHear(channel, await isShared(channel), incident))
+        await tellChannel({ journal, wake }, channel, id, text);
   };
   return {
     async announce(incident: Incident): Promise<void> {

@@ -31,9 +31,15 @@ export function isOfTenants({ tenants }: Viewer, tenant: string | undefined): bo
   return tenants === "all" || (tenant !== undefined && tenants.includes(tenant));
 }
 
-/** A place of its own, such as a channel: it shows what everyone who reads it there may see. */
-export function viewerAt(place: string, audience: string | undefined): Viewer {
-  const tenant = tenantOf(place);
+/**
+ * A place of its own, such as a channel: it shows what everyone who reads it there may see. `isShared`: people of other tenants
+ * read along (`Adapter.isShared`), so nothing of elsewhere is shown.
+ */
+export function viewerAt(
+  place: string,
+  { audience, isShared }: { audience: string | undefined; isShared: boolean },
+): Viewer {
+  const tenant = isShared ? undefined : tenantOf(place);
   return { audience, tenants: tenant === undefined ? [] : [tenant] };
 }
 

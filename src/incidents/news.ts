@@ -12,12 +12,16 @@ interface News {
   text: string;
 }
 
-/** Which of these channels may hear of an incident: those of its tenant or, of a private place, that place alone. */
-export function channelsFor(
-  channels: readonly string[],
+/**
+ * Whether a channel may hear of an incident: one of its tenant or, of a private place, that place alone. `isShared`: people of
+ * other tenants read the channel along.
+ */
+export function mayHear(
+  channel: string,
+  isShared: boolean,
   { audience, tenant }: Pick<Incident, "audience" | "tenant">,
-): string[] {
-  return channels.filter((channel) => maySee(viewerAt(channel, channel), { audience, tenant }));
+): boolean {
+  return maySee(viewerAt(channel, { audience: channel, isShared }), { audience, tenant });
 }
 
 /** What others should hear: that there is one, another severity, its end and that it is open again; oldest first. */

@@ -22,8 +22,8 @@ async function configOf(yaml: string) {
   return loadConfig({}, { cwd });
 }
 
-/** A program with digests, and a clock of the test's; G1 is a private channel. */
-async function stage(yaml: string) {
+/** A program with digests, and a clock of the test's; G1 is a private channel, and other companies read X1 along. */
+async function stage(yaml: string, frozen: string[] = []) {
   const config = await configOf(yaml);
   const clock = { now: Date.parse("2026-11-23T10:00Z") };
   const journal = openMemoryJournal({ now: () => clock.now });
@@ -31,7 +31,9 @@ async function stage(yaml: string) {
   const ledger = createLedger(journal);
   const said: { channel: string; text: string }[] = [];
   const { adapter } = createChat({ transport: "slack" });
-  adapter.audience = async (key) => (key.startsWith("slack:T1:G1") ? "slack:T1:G1" : undefined);
+  const own = ["slack:T1:G1", "slack:T1:X1"];
+  adapter.audience = async (key) => own.find((place) => key.startsWith(place));
+  adapter.isShared = async (key) => key.startsWith("slack:T1:X1");
   adapter.announce = async (channel, { text }) => `m${said.push({ channel, text })}`;
   const adapters = new Map([["slack", adapter]]);
   const encode = (text: string) => text.replaceAll("hunter2", "•••");
@@ -46,7 +48,16 @@ async function stage(yaml: string) {
       adapters,
       ledger,
       tools: () => [],
-      freezes: { known: () => [] },
+      freezes: {
+        known: (now) =>
+          frozen.map((what) => ({
+            id: what,
+            what,
+            until: now + 60_000,
+            by: { account: ANA, name: "ana" },
+            because: undefined,
+          })),
+      },
       encode,
     }),
     ops: { tell: async () => false },
@@ -111,6 +122,21 @@ test("each channel is told what its readers may read, of the period that ended w
   );
   expect(said[2]?.text).toContain("Payroll leaks");
   expect(digests.coming()).toHaveLength(2);
+});
+
+test("a channel that other companies read along is told of what belongs to it, and of nothing else", async () => {
+  const yaml = 'digests:\n  - { cron: "0 8 * * *", channel: "slack:T1:X1" }\n';
+  const { at, open, said } = await stage(yaml, ["payments"]);
+  await at("2026-11-23T11:00Z");
+  await open("C1", "Checkout fails");
+  await open("G1", "Payroll leaks", "slack:T1:G1");
+  await at("2026-11-24T08:00:30Z");
+  expect(said).toEqual([]);
+  await open("X1", "The partner's feed is late", "slack:T1:X1");
+  await at("2026-11-25T08:00:30Z");
+  expect(said).toHaveLength(1);
+  expect(said[0]?.text).toContain("The partner's feed is late");
+  expect(said[0]?.text).not.toMatch(/Checkout|Payroll|payments/);
 });
 
 test("nothing to say: nothing said", async () => {

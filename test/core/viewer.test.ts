@@ -86,11 +86,16 @@ test("a thread that may be seen has a key that begins with one of the viewer's p
 });
 
 test("a place sees what is its tenant's and its own, and an insider what its readers see", () => {
-  const at = viewerAt("slack:T1:C7", "slack:T1:C7");
+  const at = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", isShared: false });
   expect(maySee(at, { tenant: "slack:T1" })).toBe(true);
   expect(maySee(at, { audience: "slack:T1:C7", tenant: "slack:T1" })).toBe(true);
   expect(maySee(at, { audience: "slack:T1:C8", tenant: "slack:T1" })).toBe(false);
-  expect(maySee(viewerAt("discord:dm:5", undefined), {})).toBe(false);
+  expect(maySee(viewerAt("discord:dm:5", { audience: undefined, isShared: false }), {})).toBe(
+    false,
+  );
+  const shared = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", isShared: true });
+  expect(maySee(shared, { audience: "slack:T1:C7", tenant: "slack:T1" })).toBe(true);
+  expect(maySee(shared, { tenant: "slack:T1" })).toBe(false);
   for (const what of [{}, { tenant: "slack:T1" }, { tenant: "slack:T1", audience: "slack:T1:C7" }])
     expect(maySee(insiderOf(what), what)).toBe(true);
 });

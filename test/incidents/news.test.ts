@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Incident } from "../../src/incidents/incident.ts";
 import { createLedger } from "../fakes/ledger.ts";
-import { channelsFor, newsOf } from "../../src/incidents/news.ts";
+import { mayHear, newsOf } from "../../src/incidents/news.ts";
 import { createStage, MINUTE } from "./stage.ts";
 
 test("its channel hears of it, its severity, its end and its reopening, each once, also after a crash", async () => {
@@ -46,5 +46,9 @@ test.each([
   ["slack:T1:D9", "slack:T1", []],
 ])("of %s in %s hear only channels whose readers may read it", (audience, tenant, channels) => {
   const all = ["slack:T1:C7", "slack:T1:C8", "slack:T2:C1", "discord:1:2"];
-  expect(channelsFor(all, { audience, tenant })).toEqual(channels);
+  const hears = (isShared: boolean) =>
+    all.filter((channel) => mayHear(channel, isShared, { audience, tenant }));
+  expect(hears(false)).toEqual(channels);
+  // People of other companies read along: it hears of its own alone.
+  expect(hears(true)).toEqual(channels.filter((channel) => channel === audience));
 });

@@ -15,6 +15,7 @@ const THREAD: JournalKey = "slack:T1:C1:1.0";
 async function stage(
   change: Change = { severity: "sev1" },
   updateMinutes: UpdateMinutes = { sev1: 30, sev2: 60 },
+  isShared: () => Promise<boolean> = async () => false,
 ) {
   const clock = { now: Date.parse("2026-11-24T12:00Z") };
   const journal = openMemoryJournal({ now: () => clock.now });
@@ -25,6 +26,7 @@ async function stage(
       config: { incidentChannels: ["slack:T1:C9"], updateMinutes },
       journal,
       catalog: openCatalog(),
+      adapters: new Map([["slack", { isShared }]]),
       wake: (key) => void woken.add(key),
     });
   const news = newsOf();
@@ -64,6 +66,7 @@ async function stage(
       if (woken.has(key)) await workerOf().work(key);
     },
     reminders: () => textsOf(THREAD),
+    news: () => textsOf("ops:slack:T1:C9"),
     /** Status lines in the channel. */
     lines: async () =>
       (await textsOf("ops:slack:T1:C9")).filter((text) => text.includes("next update due")),
@@ -212,4 +215,19 @@ test("an interval of its own reminds where none is set, and another process keep
   expect(await reminders()).toHaveLength(2);
   const none = await stage({}, {});
   expect(await none.journal.read(none.key)).toEqual([]);
+});
+
+test("a channel that other companies read along, or of which nobody can say so, hears of no incident of elsewhere", async () => {
+  expect(await (await stage()).news()).toHaveLength(1);
+  expect(await (await stage(undefined, undefined, async () => true)).news()).toEqual([]);
+  let isAway = true;
+  const { news, say } = await stage(undefined, undefined, async () => {
+    if (isAway) throw new Error("away");
+    return false;
+  });
+  expect(await news()).toEqual([]);
+  isAway = false;
+  await say({ severity: "sev2" });
+  // What was left out meanwhile is told now.
+  expect(await news()).toHaveLength(2);
 });

@@ -50,3 +50,21 @@ test("asking for an action of a thread does not make the thread known", async ()
   expect(await queries.isKnown("test:nowhere")).toBe(false);
   await stage.journal.close();
 });
+
+test("where people from elsewhere read along, nobody is shown what is public elsewhere", async () => {
+  const seen = async (isShared: boolean) => {
+    const chat = createChat();
+    const adapter = { ...chat.adapter, isShared: async () => isShared };
+    const ask = fakeTool({
+      name: "ask",
+      run: async (_, { asker }) => ({ text: `tenants ${JSON.stringify(await asker?.tenants())}` }),
+    });
+    const stage = await createStage({ tools: [ask], chat, adapter });
+    await stage.say("run ask name=x");
+    await stage.settle();
+    await stage.journal.close();
+    return JSON.stringify(chat.answers().at(-1)?.results);
+  };
+  expect(await seen(true)).toContain("tenants []");
+  expect(await seen(false)).not.toContain("tenants []");
+});

@@ -60,6 +60,10 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       return isOpen === true ? undefined : channelOf(key);
     },
     tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
+    async isShared(key) {
+      const [channel, served] = [tryChannel(key, teamIn(key)), here().of(teamIn(key))];
+      return channel !== undefined && (await served?.people.isShared(channel)) === true;
+    },
     async placeName(key) {
       const channel = tryChannel(key, teamIn(key));
       return channel && servedIn(key)?.people.channelName(channel);

@@ -43,8 +43,13 @@ export interface SlackPeople extends People {
   actor(user: string, team: string | undefined): Promise<Actor>;
   /** Undefined when Slack does not answer quickly. */
   nameOf(user: string): Promise<string | undefined>;
-  /** True for a public channel of the workspace, false for one that the bot may not see. Throws while that cannot be asked. */
+  /**
+   * True for a public channel of the workspace that nobody from elsewhere reads, false for one that the bot may not see. Throws
+   * while that cannot be asked.
+   */
   isPublic(channel: string): Promise<boolean>;
+  /** Other companies read along, or will once they accept. Throws while that cannot be asked. */
+  isShared(channel: string): Promise<boolean>;
   /** The bot is in it, and can write there. Throws while that cannot be asked. */
   isHere(channel: string): Promise<boolean>;
   /** Such as `#ops`; undefined for direct messages and what the bot may not see. Throws while that cannot be asked. */
@@ -125,7 +130,11 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       };
     },
     nameOf: async (user) => shownName(await quickly(user, true)),
-    isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
+    isPublic: async (channel) => {
+      const found = await channelOf(channel);
+      return isOpenToAll(found) && !isSharedOutside(found);
+    },
+    isShared: async (channel) => isSharedOutside(await channelOf(channel)),
     isHere: async (channel) => {
       const { is_member, is_im } = (await channelOf(channel)) ?? {};
       return is_member === true || is_im === true;
@@ -229,6 +238,11 @@ async function askChannel(api: Api, channel: string): Promise<Channel> {
 /** What Slack does not call public is private. */
 function isOpenToAll(found: Channel): boolean {
   return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
+}
+
+/** Who accepts an invitation reads what was said before, too. */
+function isSharedOutside(found: Channel): boolean {
+  return found?.is_ext_shared === true || found?.is_pending_ext_shared === true;
 }
 
 function isCode(error: unknown, ...codes: string[]): boolean {

@@ -85,10 +85,12 @@ export async function audienceOf(ctx: Places): Promise<string | undefined> {
   return all.length === 1 ? all[0] : all.every((each) => each === undefined) ? undefined : ctx.key;
 }
 
-/** As `Adapter.tenants`, by the account's own platform. */
+/** As `Adapter.tenants`, by the account's own platform; none where people from elsewhere read along in any of its places. */
 export async function tenantsOf(ctx: Places, account: string): Promise<readonly string[] | "all"> {
   const { adapter, key } = homeOf(ctx, account);
-  return adapter.tenants(key, account);
+  const shared = placesOf(ctx).map((place) => place.adapter.isShared?.(place.key));
+  const [tenants, ...found] = await Promise.all([adapter.tenants(key, account), ...shared]);
+  return found.includes(true) ? [] : tenants;
 }
 
 /** The channels that it is in (`Adapter.channel`), its own first. */

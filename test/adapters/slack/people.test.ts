@@ -136,6 +136,22 @@ test("a public channel is for everyone; a private one, and one that the bot may 
   expect(await adapter.audience(there)).toBe(`slack:${slack.team.id}:${odd.id}`);
 });
 
+test.each(["shared", "invited"] as const)(
+  "a public channel that is %s with another company is a place of its own",
+  async (sharing) => {
+    const { slack, adapter, ana } = bot;
+    expect(await adapter.isShared?.(key)).toBe(false);
+    const partner = slack.addChannel({ name: `partner-${sharing}`, members: [ana] });
+    slack.share(partner, sharing);
+    const place = `slack:${slack.team.id}:${partner.id}` as const;
+    const there = bot.key(partner, slack.say(ana, partner, "hello"));
+    for (const each of [place, there] as const) {
+      expect(await adapter.isShared?.(each)).toBe(true);
+      expect(await adapter.audience(each)).toBe(place);
+    }
+  },
+);
+
 test("a thread is in its channel", async () => {
   expect(await bot.adapter.channel(key)).toBe(key.split(":").slice(0, 3).join(":"));
 });

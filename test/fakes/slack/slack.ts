@@ -118,6 +118,11 @@ export class FakeSlack {
     this.#people.move(channel, user, "leave");
   }
 
+  /** With another company (Slack Connect). */
+  share(channel: Ref, sharing: "shared" | "invited"): void {
+    this.#people.channel(channel).sharing = sharing;
+  }
+
   archive(channel: Ref): void {
     this.#people.channel(channel).archived = true;
   }

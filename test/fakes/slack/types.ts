@@ -32,6 +32,8 @@ export interface FakeChannel {
   readonly kind: "channel" | "group" | "im" | "mpim";
   readonly members: Set<string>;
   archived: boolean;
+  /** With another company, or as it is invited. */
+  sharing?: "shared" | "invited";
 }
 
 /** A message as it stands, in the form the Web API gives it; `channel` is the fake's own. */
