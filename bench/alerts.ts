@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { pino } from "pino";
 import { alertsKey, createAlertsHandler } from "../src/alerts/handler.ts";
-import { alertsPart } from "../src/alerts/settings.ts";
+import { alertsPart } from "../src/config/alerts.ts";
 import { alertmanager } from "../src/alerts/sources/alertmanager.ts";
 import { createAlertRoutes } from "../src/alerts/webhooks.ts";
 import { startHttpServer } from "../src/app/http.ts";

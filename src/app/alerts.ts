@@ -5,7 +5,7 @@ import { createAlertInbox } from "../alerts/bot-posts.ts";
 import { createAlertsHandler } from "../alerts/handler.ts";
 import type { Maintenance, MaintenanceWindow } from "../alerts/maintenance.ts";
 import { mappedSource } from "../alerts/mapping.ts";
-import { alertsPart, DEFAULT_RULE } from "../alerts/settings.ts";
+import { alertsPart, DEFAULT_RULE } from "../config/alerts.ts";
 import { pagerDutySigned, sentrySigned, type Signed } from "../alerts/signatures.ts";
 import { createSns } from "../alerts/sns.ts";
 import { alertmanager, grafana } from "../alerts/sources/alertmanager.ts";

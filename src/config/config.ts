@@ -7,6 +7,7 @@ import { globMatches } from "../core/glob.ts";
 import { pagesIn } from "../approvals/escalation.ts";
 import { type NamedInPolicy, namedIn } from "../approvals/policy-form.ts";
 import { BotError } from "../core/errors.ts";
+import { platformName, transportOf } from "../core/journal-key.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
 import { suggest, unknownName } from "../core/suggest.ts";
 import { ONCE } from "../core/yaml-file.ts";
@@ -17,6 +18,7 @@ import { standardModelId, tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import { NO_PAGER, pagerIn } from "../tools/pages.ts";
 import type { PageTarget, Tool } from "../tools/tool.ts";
+import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { modelPart, NO_MODEL, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
@@ -186,7 +188,7 @@ function checkParts(
   if (provider !== undefined && missing !== undefined && !isSet(env[missing])) {
     mistakes.push(`${missing}: missing; with MODEL=${provider.name}/<name> it is needed`);
   }
-  mistakes.push(...checkFallbacks(values, file));
+  mistakes.push(...checkFallbacks(values, file), ...checkAlertChannels(values, file));
   return mistakes;
 }
 
@@ -199,6 +201,20 @@ function checkFallbacks(values: SettingValues, file: ConfigFile | undefined): st
     const at = `${file?.at(["model", "fallbacks", i]) ?? ""}: model.fallbacks: ${model}`;
     if (missing !== undefined) return [`${at} needs ${missing}, which isn't set`];
     return id === undefined ? [`${at} stands behind MODEL, which isn't set`] : [];
+  });
+}
+
+/** Where a chat is served, a route into another would keep its alerts and never tell of them. */
+function checkAlertChannels(values: SettingValues, file: ConfigFile | undefined): string[] {
+  const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
+  if (served.length === 0) return [];
+  return settingsOf(alertsPart, values).routes.flatMap(({ channel }, i) => {
+    if (served.some(({ name }) => name === transportOf(channel))) return [];
+    const at = file?.at(["alerts", "routes", i, "channel"]) ?? "";
+    const names = served.map(({ name }) => platformName(`${name}:`)).join(" and ");
+    return [
+      `${at}: alerts.routes[${i}].channel is on ${platformName(channel)}, which is not configured; name a channel of ${names}, or set what ${platformName(channel)} needs`,
+    ];
   });
 }
 

@@ -4,17 +4,23 @@ import { createApprovalPolicy } from "../approvals/policy-form.ts";
 import { createNameForms } from "../approvals/requester.ts";
 import { PLATFORM_NAMES } from "../adapters/platforms.ts";
 
-const forms = createNameForms(PLATFORM_NAMES);
+/** How configuration names accounts, groups and channels. */
+export const forms = createNameForms(PLATFORM_NAMES);
 
 export const approvalPolicy = createApprovalPolicy(forms);
 
 export const accessPolicy = createAccessPolicy(forms);
 
 /** One channel of a chat. */
-export const channel = forms.channel.refine(
-  (name) => name.split(":").length === 3 && !name.includes(":dm:"),
-  'expected one channel, such as "slack:T1:C0OPS" or "discord:1122:3344"',
-);
+export const channel = z
+  .string()
+  .refine(
+    (name) =>
+      forms.channel.safeParse(name).success &&
+      name.split(":").length === 3 &&
+      !name.includes(":dm:"),
+    'expected one channel, such as "slack:T1:C0OPS" or "discord:1122:3344", with ids, not names',
+  );
 
 /** Which accounts belong to one person. */
 export const people = z

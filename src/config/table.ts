@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { alertsPart } from "../alerts/settings.ts";
+import { alertsPart } from "./alerts.ts";
 import { PLATFORMS } from "../adapters/platforms.ts";
 import {
   type Setting,

@@ -21,8 +21,8 @@ export function tenantOf(key: string): string | undefined {
 }
 
 /** The name of its platform, for people: `Slack`. */
-export function platformName(key: JournalKey): string {
-  const transport = transportOf(key);
+export function platformName(reference: string): string {
+  const transport = transportOf(reference);
   return transport.slice(0, 1).toUpperCase() + transport.slice(1);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { discordMessages } from "../../src/adapters/discord/encode.ts";
 import { alertsMessage } from "../../src/adapters/render/alerts.ts";
-import { lookText } from "../../src/adapters/render/alert-forms.ts";
+import { lookText, silenceText } from "../../src/adapters/render/alert-forms.ts";
 import { addressesIn } from "../../src/core/links.ts";
 import type { AlertCard } from "../../src/adapters/shown.ts";
 
@@ -51,4 +51,20 @@ test("Discord: an address in an alert's link ends no link, and begins none", () 
   expect(JSON.stringify(discordMessages(message))).toContain(
     "[Monitor (app.datadoghq.com)](<https://app.datadoghq.com/x%29[click]%28https://evil.example>)",
   );
+});
+
+test.each([
+  ["HighCpu", "HighCpu"],
+  ["Disk is 95 % full on db-1", "Disk is 95 full on db-1"],
+  [
+    "see https://evil.example/a?b and 10.0.0.5:5432",
+    "see https evil example a b and 10 0 0 5 5432",
+  ],
+  ['x" duration=99h comment="y', "x duration 99h comment y"],
+  ["…", "an alert"],
+])("the comment of a silence names the alert called %s, and is no address", (name, title) => {
+  const { text = "" } = silenceText({ ...card(name), silence: [`alertname=${name}`] }) ?? {};
+  expect(text).toContain(` comment="Pressed on the message of ${title}"`);
+  const [, comment = ""] = text.split(" comment=");
+  expect(addressesIn(comment)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { alertOf } from "../../src/alerts/alert.ts";
 import { createMaintenance } from "../../src/alerts/maintenance.ts";
-import { alertsPart } from "../../src/alerts/settings.ts";
+import { alertsPart } from "../../src/config/alerts.ts";
 
 const windowsOf = (...maintenance: object[]) =>
   alertsPart.settings.parse({ routes: [], sources: {}, maintenance }).maintenance;

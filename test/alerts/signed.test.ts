@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { alertsPart } from "../../src/alerts/settings.ts";
+import { alertsPart } from "../../src/config/alerts.ts";
 import { pagerDutySigned, sentrySigned } from "../../src/alerts/signatures.ts";
 import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
 import { sentry } from "../../src/alerts/sources/sentry.ts";

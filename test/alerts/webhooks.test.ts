@@ -6,7 +6,7 @@ import { startHttpServer } from "../../src/app/http.ts";
 import { pagerDutySigned } from "../../src/alerts/signatures.ts";
 import { alertmanager } from "../../src/alerts/sources/alertmanager.ts";
 import { pagerduty } from "../../src/alerts/sources/pagerduty.ts";
-import { alertsPart } from "../../src/alerts/settings.ts";
+import { alertsPart } from "../../src/config/alerts.ts";
 import { AlertsState, foldAlerts } from "../../src/alerts/state.ts";
 import { createAlertRoutes } from "../../src/alerts/webhooks.ts";
 import { BotError } from "../../src/core/errors.ts";

@@ -1,7 +1,7 @@
 import type { Edit } from "../../core/edit.ts";
 import { isoUtc } from "../../core/instant.ts";
 import { gradeOf } from "../../core/severity-words.ts";
-import { oneLine } from "../../core/text.ts";
+import { oneLine, shortened } from "../../core/text.ts";
 import type { Inbound } from "../inbox.ts";
 import type { AlertCard } from "../shown.ts";
 import { type AlertPress, alertFormId } from "./button-ids.ts";
@@ -20,15 +20,23 @@ export function lookText({ name }: AlertCard): Said {
 }
 
 /** The command that silences what the card shows for an hour; undefined: it cannot be silenced from here. */
-export function silenceText({ id, silence }: AlertCard): Said | undefined {
+export function silenceText({ name, silence }: AlertCard): Said | undefined {
   if (silence === undefined) return undefined;
   const args = [
     `matchers=${quotedValue(JSON.stringify(silence))}`,
     "duration=1h",
-    `comment=${quotedValue(`Pressed on the message of ${id}`)}`,
+    `comment=${quotedValue(`Pressed on the message of ${titleIn(name)}`)}`,
   ];
   return { kind: "text", text: `/run alertmanager_silence ${args.join(" ")}` };
 }
+
+/** An alert's name as a comment may have it: no address can stand in it, as the comment counts as said by whoever presses. */
+function titleIn(name: string): string {
+  const words = name.replace(/[^\p{L}\p{M}\p{N} _-]+/gu, " ").replace(/ {2,}/g, " ");
+  return shortened(words.trim(), MAX_TITLE) || "an alert";
+}
+
+const MAX_TITLE = 100;
 
 /** A person sees it in the form before it counts. */
 function severityOf({ severity = "" }: AlertCard): string {

@@ -1,6 +1,6 @@
 import type { ChatAdapter } from "../../adapters/adapter.ts";
 import { ALERTS } from "../../alerts/handler.ts";
-import { alertsPart } from "../../alerts/settings.ts";
+import { alertsPart } from "../../config/alerts.ts";
 import { AlertsState, foldAlerts } from "../../alerts/state.ts";
 import type { Config } from "../../config/config.ts";
 import { messageOf } from "../../core/errors.ts";

@@ -1,14 +1,74 @@
 import * as z from "zod";
+import { platformName, transportOf } from "../core/journal-key.ts";
 import { defineSettings, fromEnv, fromYaml, secretText } from "../core/settings.ts";
+import { suggest } from "../core/suggest.ts";
+import { channel, forms } from "./policy.ts";
 
 const label = z.string().trim().min(1).max(100);
-const pattern = z.string().max(300);
-const channel = z
+
+/** What is said of a regular expression, which would match nothing as a pattern. A mere slash or dot stands in labels, too. */
+const REGEX = /^[\^~=]|\$$|\.[*+]|\\[.dswbDSWB]|\(\?|\|/;
+const pattern = z
+  .string(
+    'expected text, or a list of texts, such as critical or ["shop-*", payments]; write numbers, true and false in quotes',
+  )
+  .max(300)
+  .refine(
+    (text) => !REGEX.test(text),
+    'looks like a regular expression; a pattern has only * for any characters, such as "crit*", and a list has several, such as [critical, warning]',
+  );
+
+/** Words of severity that are long enough for a slip of the pen to be told from another word. */
+const SEVERITIES = [
+  "critical",
+  "emergency",
+  "disaster",
+  "fatal",
+  "error",
+  "major",
+  "warning",
+  "medium",
+  "minor",
+  "average",
+  "notice",
+  "information",
+  "informational",
+];
+
+const match = z
+  .record(
+    label,
+    z.preprocess(
+      (value) => (Array.isArray(value) ? value : [value]),
+      z
+        .array(pattern)
+        .min(1, "is an empty list, which matches nothing; leave it out for any value")
+        .max(50),
+    ),
+  )
+  .superRefine(({ severity = [] }, { addIssue }) => {
+    for (const [i, word] of severity.entries()) {
+      const isKnown = word.includes("*") || SEVERITIES.includes(word.toLowerCase());
+      const meant = isKnown || word.length < 5 ? undefined : suggest(word, SEVERITIES);
+      if (meant === undefined) continue;
+      const message = `did you mean ${meant}? If your systems do write it so, end it with a *`;
+      addIssue({
+        code: "custom",
+        message,
+        path: ["severity", ...(severity.length > 1 ? [i] : [])],
+      });
+    }
+  })
+  .default({});
+
+const isMentionable = (text: string) =>
+  forms.approver.safeParse(text).success && /^(?:slack|discord):/.test(text);
+
+const mention = z
   .string()
-  .trim()
-  .regex(
-    /^[a-z]+:[A-Za-z0-9]+:[A-Za-z0-9]+$/,
-    "expected slack:T1:C1 or discord:1122:3344, with ids",
+  .refine(
+    isMentionable,
+    'expected an account or a group with ids, not names: "slack:T1:U07" or "slack:group:S0SRE", "discord:5566" or "discord:role:7788"',
   );
 const variable = z
   .string()
@@ -35,13 +95,22 @@ export const DEFAULT_RULE = {
 
 const route = z
   .strictObject({
-    match: z.record(label, z.union([pattern, z.array(pattern).min(1).max(50)])).default({}),
+    match,
     channel,
     triage: z.boolean().optional(),
     investigate: z.boolean().optional(),
-    mention: z.array(z.string().trim().min(1).max(100)).max(10).default([]),
+    mention: z.array(mention, 'expected a list, such as ["slack:group:S0SRE"]').max(10).default([]),
     groupBy: z.array(label).max(10).default(DEFAULT_RULE.groupBy),
     windowMinutes: z.number().positive().max(1_440).default(10),
+  })
+  .superRefine(({ channel: where, mention: who }, { addIssue }) => {
+    for (const [i, reference] of who.entries())
+      if (isMentionable(reference) && transportOf(reference) !== transportOf(where))
+        addIssue({
+          code: "custom",
+          message: `is of ${platformName(reference)}, and the channel is not: name somebody who is there`,
+          path: ["mention", i],
+        });
   })
   .transform(({ groupBy, windowMinutes, ...rest }) => ({
     ...rest,
@@ -83,7 +152,7 @@ const moment = z
 const maintenance = z
   .strictObject({
     name: z.string().trim().min(1).max(100),
-    match: z.record(label, z.union([pattern, z.array(pattern).min(1).max(50)])).default({}),
+    match,
     from: moment.optional(),
     to: moment.optional(),
     cron: z.string().trim().min(1).max(200).optional(),
