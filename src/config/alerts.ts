@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { platformName, transportOf } from "../core/journal-key.ts";
 import { defineSettings, fromEnv, fromYaml, secretText } from "../core/settings.ts";
+import { gradeOf } from "../core/severity-words.ts";
 import { suggest } from "../core/suggest.ts";
 import { channel, forms } from "./policy.ts";
 
@@ -18,7 +19,7 @@ const pattern = z
     'looks like a regular expression; a pattern has only * for any characters, such as "crit*", and a list has several, such as [critical, warning]',
   );
 
-/** Words of severity that are long enough for a slip of the pen to be told from another word. */
+/** Words of severity (`severity-words.ts`) that are long enough for a slip of the pen to be told from another word. */
 const SEVERITIES = [
   "critical",
   "emergency",
@@ -48,7 +49,7 @@ const match = z
   )
   .superRefine(({ severity = [] }, { addIssue }) => {
     for (const [i, word] of severity.entries()) {
-      const isKnown = word.includes("*") || SEVERITIES.includes(word.toLowerCase());
+      const isKnown = word.includes("*") || gradeOf(word) !== undefined;
       const meant = isKnown || word.length < 5 ? undefined : suggest(word, SEVERITIES);
       if (meant === undefined) continue;
       const message = `did you mean ${meant}? If your systems do write it so, end it with a *`;
