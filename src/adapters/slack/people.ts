@@ -130,10 +130,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
       };
     },
     nameOf: async (user) => shownName(await quickly(user, true)),
-    isPublic: async (channel) => {
-      const found = await channelOf(channel);
-      return isOpenToAll(found) && !isSharedOutside(found);
-    },
+    isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
     isShared: async (channel) => isSharedOutside(await channelOf(channel)),
     isHere: async (channel) => {
       const { is_member, is_im } = (await channelOf(channel)) ?? {};
@@ -237,6 +234,7 @@ async function askChannel(api: Api, channel: string): Promise<Channel> {
 
 /** What Slack does not call public is private. */
 function isOpenToAll(found: Channel): boolean {
+  if (isSharedOutside(found)) return false;
   return found?.is_private === false && found.is_im !== true && found.is_mpim !== true;
 }
 
