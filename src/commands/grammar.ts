@@ -75,11 +75,10 @@ export function readText(text: string): Reading {
     case "mirror":
       return readMirror(rest, typed);
     case "unmirror":
-      return rest === "" ? toolCall("unmirror", {}) : proseOr(typed, word);
     case "freezes":
-      return rest === "" ? toolCall("freeze_list", {}) : proseOr(typed, word);
     case "whoami":
-      return rest === "" ? toolCall("whoami", {}) : proseOr(typed, word);
+    case "feedback":
+      return rest === "" ? toolCall(ALONE[word], {}) : proseOr(typed, word);
     case "notes":
       return readNotes(rest, typed);
     case "remember":
@@ -90,8 +89,6 @@ export function readText(text: string): Reading {
       return rest !== "" && (typed || isPhrase(rest))
         ? toolCall("recall", { text: rest })
         : proseOr(typed, word);
-    case "feedback":
-      return rest === "" ? toolCall("feedback_list", {}) : proseOr(typed, word);
     case "incidents":
       return readIncidents(rest, typed);
     case "incident":
@@ -116,6 +113,14 @@ export function readText(text: string): Reading {
       return typed ? readUnknown(word, rest) : readNearMiss(word, rest);
   }
 }
+
+/** The tools of words that stand alone. */
+const ALONE = {
+  unmirror: "unmirror",
+  freezes: "freeze_list",
+  whoami: "whoami",
+  feedback: "feedback_list",
+} as const;
 
 /** Without the space around it. `stop!` counts as `stop`: people in a hurry type that. */
 function bare(text: string): string {
