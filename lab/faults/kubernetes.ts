@@ -133,7 +133,7 @@ export const KUBERNETES_FAULTS: readonly Fault[] = [
     about: "web crashes at its start",
     asked: {
       question: "the pods of web keep crashing",
-      cause: /Deployment shop\/web: CrashLoopBackOff: Error, exit 1/,
+      cause: /Deployment (?:shop\/)?web\b.*CrashLoopBackOff: Error, exit 1/,
     },
     parts: ["kubernetes"],
     named: {

@@ -161,7 +161,7 @@ async function* examineConnections(
 }
 
 /** Nobody asks, and what is said is not kept. */
-export const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
+const NOBODY: Omit<RunOptions, "signal" | "startedAt"> = {
   keep: async () => ({ id: "", bytes: 0 }),
   artifact: async () => new Uint8Array(),
   asker: {
