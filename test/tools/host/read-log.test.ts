@@ -177,7 +177,8 @@ describe("searching a log", () => {
       }),
       { numRuns: 3 },
     );
-  });
+    // Each search starts a thread of its own.
+  }, 300_000);
 
   it.each(["(", "(?=a)"])("refuses %j, which RE2 does not know", async (grep) => {
     expect(await attempt({ path: "app/a.log", grep })).toMatchObject({ code: "INPUT_INVALID" });

@@ -171,7 +171,7 @@ describe("a service under SysV init", () => {
     await ctx.exec(["service", "web", "start"]);
     const { text } = await status.run({ name: "web" }, ctx);
     expect(text).toMatch(
-      /^web is running since .+ UTC \(\d+ ms ago\), main process \d+ \(SysV init\)\.$/m,
+      /^web is running since .+ UTC \([\d.]+ m?s ago\), main process \d+ \(SysV init\)\.$/m,
     );
     expect(text).toContain(`main process ${await pid()} `);
     expect((await status.run({ name: "nope" }, ctx)).failed).toBe(true);
