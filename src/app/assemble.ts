@@ -3,7 +3,7 @@ import type { Adapter, Tenants } from "../adapters/adapter.ts";
 import type { AlertInbox, Inbox } from "../adapters/inbox.ts";
 import type { Queries } from "../adapters/queries.ts";
 import type { Overview } from "../adapters/overview.ts";
-import type { Reading } from "../commands/grammar.ts";
+import type { Reading } from "../commands/reading.ts";
 import type { Decision } from "../approvals/policy.ts";
 import type { Effect } from "../core/entry.ts";
 import { createPersonOf } from "../core/people.ts";

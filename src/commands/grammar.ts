@@ -1,32 +1,16 @@
 import { capText } from "../core/text.ts";
-import type { Choice, Command } from "../core/entry.ts";
+import type { Choice } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
 import { readHandOver } from "./hand-over.ts";
 import { readStats } from "./stats-words.ts";
-import {
-  type CommandWord,
-  OPEN_QUOTE,
-  meantCommand,
-  unknownCommand,
-  unknownVerb,
-  USAGE,
-  usage,
-} from "./phrases.ts";
+import { OPEN_QUOTE, meantCommand, unknownCommand, unknownVerb, USAGE, usage } from "./phrases.ts";
 import { ASSIGNMENT, splitWords, unquote, valueProblem } from "./shell-words.ts";
-
-/** What a typed text is. `message`: plain language, for the model. */
-export type Reading =
-  | { kind: "message" }
-  | { kind: "command"; command: Command }
-  | { kind: "stop" }
-  | { kind: "click"; action: string; revision: number; choice: Choice };
+import { type Reading, MESSAGE, invalid, proseOr, toolCall } from "./reading.ts";
 
 /** 16 KiB: several times what any command needs. Somebody pasted a longer text. */
 export const MAX_TEXT_BYTES = 16 * 1024;
-
-const MESSAGE: Reading = { kind: "message" };
 
 /**
  * Reads what a person typed. Only the exact form of a command counts: prose that mentions an approval, agrees, or begins
@@ -125,15 +109,6 @@ const ALONE = {
 /** Without the space around it. `stop!` counts as `stop`: people in a hurry type that. */
 function bare(text: string): string {
   return text.trim().replace(/^(\/?stop)[.!]+$/i, "$1");
-}
-
-function invalid(problem: string): Reading {
-  return { kind: "command", command: { name: "invalid", problem } };
-}
-
-/** A text without the form of `word`: a mistake if a slash says that a command was meant, else prose. */
-function proseOr(typed: boolean, word: CommandWord, form?: string): Reading {
-  return typed ? invalid(usage(word, form)) : MESSAGE;
 }
 
 /** A slash and an unknown word: a command if it is close to one or stands alone, else a path or prose. */
@@ -319,10 +294,6 @@ function readFreeze(rest: string, typed: boolean): Reading {
 
 function readName(word: "unfreeze", rest: string, typed: boolean): Reading {
   return /^\S+$/.test(rest) ? toolCall(word, { what: rest }) : proseOr(typed, word);
-}
-
-function toolCall(tool: string, args: Record<string, string>): Reading {
-  return { kind: "command", command: { name: "run", tool, args } };
 }
 
 /**

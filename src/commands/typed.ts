@@ -1,6 +1,7 @@
 import { readSaid } from "../tools/say.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type Reading, readText } from "./grammar.ts";
+import { readText } from "./grammar.ts";
+import type { Reading } from "./reading.ts";
 
 /** What a typed text is, where tools have sentences of their own (`Tool.say`). No sentence takes a command's place. */
 export function readTyped(text: string, tools: readonly Tool[]): Reading {

@@ -1,5 +1,6 @@
 import type { Inbound, InboundFile, Inbox } from "../../adapters/inbox.ts";
-import { MAX_TEXT_BYTES, type Reading } from "../../commands/grammar.ts";
+import { MAX_TEXT_BYTES } from "../../commands/grammar.ts";
+import type { Reading } from "../../commands/reading.ts";
 import { type FileType, MAX_FILE_BYTES } from "../../core/block.ts";
 import { cleanText, exactText } from "../../security/sanitize.ts";
 import { capText } from "../../core/text.ts";
