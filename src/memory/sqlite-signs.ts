@@ -24,6 +24,9 @@ export function createSigns(db: DatabaseSync) {
     all: db.prepare(
       "SELECT block, used, data FROM signs WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)",
     ),
+    count: db.prepare(
+      "SELECT coalesce(sum(used), 0) AS n FROM signs WHERE space = ?1 AND (?2 IS NULL OR kind = ?2)",
+    ),
     make: db.prepare("INSERT INTO signs (space, kind, used, data) VALUES (?, ?, 0, ?)"),
     write: db.prepare("UPDATE signs SET used = ?, data = ? WHERE block = ?"),
     drop: db.prepare("DELETE FROM signs WHERE block = ?"),
@@ -64,7 +67,9 @@ export function createSigns(db: DatabaseSync) {
       if (last === 0) sql.drop.run(block);
       else sql.write.run(last, data, block);
     },
-    /** Rows of the space whose signs differ least from the vector's; without a kind of every one. */
+    count: (space: number, kind: Row["kind"] | undefined): number =>
+      Number(sql.count.get(space, kind ?? null)?.["n"]),
+    /** Rows of the space whose signs differ least from the vector's; without a kind of every one. As many as there are: all of them. */
     nearest(
       space: number,
       kind: Row["kind"] | undefined,

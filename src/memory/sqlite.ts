@@ -42,13 +42,19 @@ export interface SqliteMemoryOptions {
   readonly path?: string | undefined;
   /** The model that makes vectors; default: there are none, and texts are found by their terms alone. */
   readonly model?: string | undefined;
+  /** Up to so many vectors all are compared whole; of more, those that their signs choose. Default: 20,000. */
+  readonly mostWhole?: number | undefined;
 }
 
 /** Synchronous: it is for a thread of its own. */
-export function openSqliteMemory({ path, model }: SqliteMemoryOptions = {}): SqliteMemory {
+export function openSqliteMemory({
+  path,
+  model,
+  mostWhole,
+}: SqliteMemoryOptions = {}): SqliteMemory {
   const db = openDatabase(path, model !== undefined);
   const spaces = createSpaces(db);
-  const vectors = model === undefined ? undefined : createVectors(db, model);
+  const vectors = model === undefined ? undefined : createVectors(db, model, mostWhole);
   const items = createItems(db, spaces, vectors);
 
   return {
@@ -76,11 +82,7 @@ export function openSqliteMemory({ path, model }: SqliteMemoryOptions = {}): Sql
     statistics: (terms, seen) => statisticsOf(spaces, terms, spaces.numbers(seen)),
     matching: (terms, seen, wanted) =>
       spaces.numbers(seen).flatMap((number) => items.matching(number, terms, wanted)),
-    nearest: (vector, seen, wanted) =>
-      spaces
-        .numbers(seen)
-        .flatMap((number) => items.nearest(number, vector, wanted))
-        .toSorted((a, b) => (b.near ?? 0) - (a.near ?? 0)),
+    nearest: (vector, seen, wanted) => items.nearest(spaces.numbers(seen), vector, wanted),
     unembedded: (limit) => (vectors === undefined ? [] : items.unembedded(limit)),
     embed: (made) => inTransaction(db, () => made.forEach(items.embed)),
     close: () => db.close(),
@@ -273,8 +275,8 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
           journal: String(journal),
           item: String(item),
         })),
-    nearest(number: number, vector: Float32Array, wanted: Wanted): Candidate[] {
-      const found = vectors?.nearest(number, vector, wanted) ?? [];
+    nearest(numbers: readonly number[], vector: Float32Array, wanted: Wanted): Candidate[] {
+      const found = vectors?.nearest(numbers, vector, wanted) ?? [];
       return found.flatMap(({ row, near }) => {
         const item = sql.byRow.get(row);
         return item === undefined ? [] : [{ ...candidateOf(item), near }];

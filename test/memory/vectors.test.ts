@@ -11,15 +11,15 @@ import { openTestIndex } from "../fakes/memory.ts";
 const SPACE = "public:slack:T1";
 const JOURNAL = "memory:slack:T1:2026-11";
 
-/** Vectors as models make them: around many subjects, in all directions; the same each time. */
-function madeVectors(count: number, dimensions: number): Float32Array[] {
+/** Made vectors around so many subjects, in all directions; the same each time. */
+function madeVectors(count: number, dimensions: number, subjectCount = 100): Float32Array[] {
   let state = 42;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return (state + 0.5) / 2 ** 32;
   };
   const normal = () => Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next());
-  const subjects = Array.from({ length: 100 }, () =>
+  const subjects = Array.from({ length: subjectCount }, () =>
     Float32Array.from({ length: dimensions }, normal),
   );
   return Array.from({ length: count }, (_, i) => {
@@ -39,26 +39,46 @@ const lengthOf = (vector: Float32Array) => Math.sqrt(product(vector, vector));
 const rowsOf = (vectors: readonly Float32Array[], changes: Partial<Row> = {}) =>
   vectors.map((vector, i) => row(`m-${i}`, "x", { seq: i + 1, vector, ...changes }));
 
-test.each([256, 1_536])(
-  "what is found by signs first is what comparing all %i numbers finds: at least 98 of 100",
-  async (dimensions) => {
-    const index = openTestIndex({ model: "test/many" });
-    const vectors = madeVectors(2_500, dimensions);
-    await index.put(JOURNAL, rowsOf(vectors), { last: vectors.length, head: null });
-    const asked = madeVectors(10, dimensions).map((vector, i) =>
-      vector.map((value, at) => value + (((i + at) % 7) - 3) / 5),
-    );
-    const lengths = vectors.map(lengthOf);
-    let hits = 0;
-    for (const vector of asked) {
-      const whole = lengthOf(vector);
-      const exact = vectors
-        .map((each, i) => product(vector, each) / whole / (lengths[i] ?? 1))
-        .toSorted((a, b) => b - a);
-      const found = await index.nearest(vector, [SPACE], { limit: 10 });
-      hits += found.filter(({ near = 0 }) => near >= (exact[9] ?? 1) - 1e-5).length;
-    }
-    expect(hits / asked.length / 10).toBeGreaterThanOrEqual(0.98);
+/** The part of the true ten nearest of ten questions that is found among 10,000 vectors of two places. */
+async function partFound(subjects: number, mostWhole?: number): Promise<number> {
+  const index = openTestIndex({ model: "test/many", mostWhole });
+  const vectors = madeVectors(10_000, 64, subjects);
+  await index.put(JOURNAL, rowsOf(vectors.slice(0, 9_000)), { last: 9_000, head: null });
+  const other = { space: "private:slack:T1:C9", journal: `${JOURNAL}-2` };
+  const rest = rowsOf(vectors.slice(9_000), other);
+  await index.put(other.journal, rest, { last: 1_000, head: null });
+  const asked = vectors
+    .slice(0, 10)
+    .map((vector, i) => vector.map((value, at) => value + (((i + at) % 7) - 3) / 5));
+  const lengths = vectors.map(lengthOf);
+  let hits = 0;
+  for (const vector of asked) {
+    const whole = lengthOf(vector);
+    const exact = vectors
+      .map((each, i) => product(vector, each) / whole / (lengths[i] ?? 1))
+      .toSorted((a, b) => b - a);
+    const found = await index.nearest(vector, [SPACE, other.space], { limit: 10 });
+    hits += found.filter(({ near = 0 }) => near >= (exact[9] ?? 1) - 1e-5).length;
+  }
+  return hits / asked.length / 10;
+}
+
+test.each([1, 100])(
+  "up to the limit exactly the nearest are found, whether vectors are around %i subjects or more",
+  async (subjects) => {
+    expect(await partFound(subjects)).toBe(1);
+    expect(await partFound(subjects, 10_000)).toBe(1);
+  },
+);
+
+// Seen when this was written: 0.93 and 0.99. Signs tell what is about one subject less well apart.
+test.each([
+  [1, 0.9],
+  [100, 0.98],
+])(
+  "above the limit, among vectors around %i subjects, at least %d of the nearest are found",
+  async (subjects, least) => {
+    expect(await partFound(subjects, 9_999)).toBeGreaterThanOrEqual(least);
   },
 );
 
