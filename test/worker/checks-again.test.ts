@@ -3,38 +3,7 @@ import type { Finding } from "../../src/core/finding.ts";
 import { createChat } from "../fakes/chat.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
-
-/** Something broken, and how it is found. */
-const DEAD: Finding = {
-  object: { kind: "Service", namespace: "", name: "web" },
-  cause: "no endpoints",
-  severity: "error",
-  evidence: "0 of 3 pods are ready",
-  fix: "Start its pods.",
-  since: null,
-};
-
-/** A tool that finds that, or nothing. */
-function looking(found: () => readonly Finding[] = () => [DEAD], name = "look") {
-  return fakeTool({
-    name,
-    run: async ({ name: target }) => ({ text: `looked at ${target}`, findings: [...found()] }),
-  });
-}
-
-const SKILLS: NonNullable<StageOptions["skills"]> = {
-  "web-down": {
-    when: { words: ["web is down"], alerts: ["WebDown"] },
-    checks: { pods: { tool: "look", with: { name: "web" } } },
-    rules: [
-      {
-        if: { check: "pods", kind: "Service", cause: "*no endpoints*" },
-        say: "{{pods.name}} has no pods behind it: {{pods.evidence}}",
-        fix: "Scale {{pods.name}} up.",
-      },
-    ],
-  },
-};
+import { DEAD, looking, SKILLS } from "./broken-web.ts";
 
 describe("after an approved action", () => {
   const AFTER_MS = 300_000;

@@ -2,13 +2,13 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import { type Draft, type Entry, isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import type { Finding } from "../../src/core/finding.ts";
 import { expectPaired, ofKind, wordsIn } from "../agent/talking.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createChat } from "../fakes/chat.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { until } from "../until.ts";
-import { createStage, fakeTool, KEY, type Stage, type StageOptions } from "../fakes/stage.ts";
+import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
+import { alertState, looking, SKILLS } from "./broken-web.ts";
 
 /** A journal in which everything up to some moment happened, and then its worker died. */
 async function journalOf(entries: readonly Entry[]): Promise<Journal> {
@@ -26,38 +26,6 @@ async function journalOf(entries: readonly Entry[]): Promise<Journal> {
   }
   return journal;
 }
-
-/** Something broken, and how it is found. */
-const DEAD: Finding = {
-  object: { kind: "Service", namespace: "", name: "web" },
-  cause: "no endpoints",
-  severity: "error",
-  evidence: "0 of 3 pods are ready",
-  fix: "Start its pods.",
-  since: null,
-};
-
-/** A tool that finds that, or nothing. */
-function looking(found: () => readonly Finding[] = () => [DEAD], name = "look") {
-  return fakeTool({
-    name,
-    run: async ({ name: target }) => ({ text: `looked at ${target}`, findings: [...found()] }),
-  });
-}
-
-const SKILLS: NonNullable<StageOptions["skills"]> = {
-  "web-down": {
-    when: { words: ["web is down"], alerts: ["WebDown"] },
-    checks: { pods: { tool: "look", with: { name: "web" } } },
-    rules: [
-      {
-        if: { check: "pods", kind: "Service", cause: "*no endpoints*" },
-        say: "{{pods.name}} has no pods behind it: {{pods.evidence}}",
-        fix: "Scale {{pods.name}} up.",
-      },
-    ],
-  },
-};
 
 describe("without a model", () => {
   test("a question is answered by the checks that fit it, each sentence with what shows it", async () => {
@@ -299,106 +267,6 @@ describe("a first look", () => {
         text: expect.stringContaining("has no pods behind it"),
       },
     ]);
-  });
-});
-
-const ALERT = {
-  fingerprint: "f1",
-  status: "firing" as const,
-  name: "WebDown",
-  labels: { alertname: "WebDown", service: "web" },
-  summary: "web does not answer",
-};
-
-/** How a group of alerts stands, as its journal tells the thread. */
-function alertState(
-  last: number,
-  changes: Partial<Draft<"alert_state">> = {},
-): Draft<"alert_state"> {
-  return {
-    id: `alerts:${last}`,
-    kind: "alert_state",
-    of: "alerts:test:c1",
-    group: "g1",
-    last,
-    name: "WebDown",
-    firing: 1,
-    acknowledged: 0,
-    resolved: 0,
-    told: 1,
-    folded: [],
-    startedAt: 1_000,
-    triage: true,
-    alerts: [ALERT],
-    ...changes,
-  };
-}
-
-describe("an alert", () => {
-  test("is looked into once, and again when another name joins it", async () => {
-    const look = looking();
-    const stage = await createStage({ tools: [look], skills: SKILLS });
-    await stage.post(alertState(1));
-    await stage.settle();
-    await stage.post(alertState(2));
-    await stage.settle();
-    expect(stage.chat.answers()).toHaveLength(1);
-    expect(stage.chat.answers()[0]?.text).toContain("**LIKELY: web has no pods behind it");
-    await stage.post(alertState(3, { folded: ["ShopDown"] }));
-    await stage.settle();
-    expect(stage.chat.answers()).toHaveLength(2);
-    const { runs, counts } = await stage.thread();
-    expect([runs.size, counts.usage.input]).toEqual([0, 0]);
-  });
-
-  test("that no check knows says what it says, and what would help", async () => {
-    const stage = await createStage({ tools: [looking()], skills: SKILLS });
-    const alerts = [{ ...ALERT, name: "PrinterOnFire", summary: "lp0 on fire" }];
-    await stage.post(alertState(1, { name: "PrinterOnFire", alerts }));
-    await stage.settle();
-    const [answer] = stage.chat.answers();
-    expect(answer).toMatchObject({ status: "completed" });
-    expect(answer?.text).toContain("no check knows PrinterOnFire");
-    expect(answer?.text).toContain("PrinterOnFire · lp0 on fire · service=web");
-  });
-
-  test("that a skill is about whose checks have nothing to look at is told so, and not that nobody knows it", async () => {
-    const pods = { tool: "look", with: { name: "{{url}}" } };
-    const skills = { "web-down": { when: { alerts: ["WebDown"] }, checks: { pods } } };
-    const stage = await createStage({ tools: [looking()], skills });
-    await stage.post(alertState(1));
-    await stage.settle();
-    const text = stage.chat.answers()[0]?.text ?? "";
-    expect(text).toContain(`none of the checks for ${ALERT.name} could look`);
-    expect(text).toContain("What would help: what the checks of `web-down` read");
-    expect(text).toContain("no check looked");
-    expect(text).not.toMatch(/no check knows|0 checks/);
-  });
-
-  test("leads no check to an address that nobody named", async () => {
-    const kinds = { name: "url" } as const;
-    const fetch = fakeTool({ name: "fetch", kinds });
-    const skills = {
-      page: {
-        when: { alerts: ["WebDown"] },
-        checks: { page: { tool: "fetch", with: { name: "{{url}}" } } },
-      },
-    };
-    const stage = await createStage({ tools: [fetch], skills });
-    const labels = { ...ALERT.labels, url: "https://evil.example.org/?q=secret" };
-    await stage.post(alertState(1, { alerts: [{ ...ALERT, labels }] }));
-    await stage.settle();
-    expect(fetch.runs).toEqual([]);
-    expect(stage.chat.answers()[0]?.text).toContain("Left out: the rules ask people about it");
-  });
-
-  test("without triage, or that is over, is not looked into", async () => {
-    const stage = await createStage({ tools: [looking()], skills: SKILLS });
-    const { triage: _, ...quiet } = alertState(1);
-    await stage.post(quiet);
-    await stage.post(alertState(2, { firing: 0, resolved: 1, group: "g2" }));
-    await stage.settle();
-    expect(stage.chat.answers()).toEqual([]);
   });
 });
 

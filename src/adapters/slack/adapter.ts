@@ -54,21 +54,11 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       const place = placeIn(key);
       return place && servedIn(key)?.viewOf(place);
     },
-    async audience(key) {
-      const [channel, served] = [tryChannel(key, teamIn(key)), here().of(teamIn(key))];
-      const isOpen = channel && (await served?.people.isPublic(channel));
-      return isOpen === true ? undefined : channelOf(key);
-    },
-    tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
-    async isShared(key) {
-      const [channel, served] = [tryChannel(key, teamIn(key)), here().of(teamIn(key))];
-      return channel !== undefined && (await served?.people.isShared(channel)) === true;
-    },
+    ...channelsIn(here, asked),
     async placeName(key) {
       const channel = tryChannel(key, teamIn(key));
       return channel && servedIn(key)?.people.channelName(channel);
     },
-    channel: async (key) => channelOf(key),
     link(key) {
       const [place, served] = [placeIn(key), servedIn(key)];
       return place && served && linkOf(served.workspace, place);
@@ -143,6 +133,30 @@ function peopleIn(
     everyone: async (key) => here().of(teamIn(key))?.people.everyone(key),
     label: async (reference, key) => asked(key, reference).people.label(reference),
     timezone: async (account) => here().home(tryAccount(account)?.team).people.timezone(account),
+  };
+}
+
+/** A thread's channel, and who reads along in it. */
+function channelsIn(
+  here: () => Workspaces,
+  asked: (key: JournalKey, account: string) => ServedWorkspace,
+): Pick<ChatAdapter, "audience" | "tenants" | "isShared" | "channel"> {
+  const at = (key: JournalKey) => {
+    const team = teamIn(key);
+    return { channel: tryChannel(key, team), people: here().of(team)?.people };
+  };
+  return {
+    async audience(key) {
+      const { channel, people } = at(key);
+      const isOpen = channel && (await people?.isPublic(channel));
+      return isOpen === true ? undefined : channelOf(key);
+    },
+    tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
+    async isShared(key) {
+      const { channel, people } = at(key);
+      return channel !== undefined && (await people?.isShared(channel)) === true;
+    },
+    channel: async (key) => channelOf(key),
   };
 }
 
