@@ -12,6 +12,7 @@ import { type Case, casesOf } from "./cases.ts";
 import { createFeed, type ReadIncident } from "./feed.ts";
 import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
 import { belongingOf, type MemoryItem, type Note, type Space, spaceOf, type Task } from "./item.ts";
+import type { Floor } from "./policy.ts";
 import { search } from "./search.ts";
 import { termsIn } from "./terms.ts";
 
@@ -37,14 +38,9 @@ interface TaskOf {
 
 interface Remembered {
   readonly item: MemoryItem;
-  /** 0 to 1: how much it is about what was asked for. */
-  readonly score: number;
 }
 
-interface SearchOptions extends Partial<Wanted> {
-  /** What is less alike is left out: 0 to 1. */
-  readonly threshold?: number;
-}
+interface SearchOptions extends Partial<Wanted>, Partial<Floor> {}
 
 /**
  * What is remembered from thread to thread: notes of people, and records of what was looked into. The journals `memory:…` have it;
@@ -62,7 +58,7 @@ export interface Memory {
   /** The best first. */
   search(text: string, viewer: Viewer, options?: SearchOptions): Promise<Remembered[]>;
   /** The cases and notes that are alike, the best first: an incident and the record of its thread are one. */
-  alike(text: string, viewer: Viewer, threshold: number): Promise<Case[]>;
+  alike(text: string, viewer: Viewer, floor: Floor): Promise<Case[]>;
   /** The notes that have all of these words; without any word none. */
   notesWith(text: string, viewer: Viewer): Promise<MemoryItem[]>;
   /** The newest first. */
@@ -179,14 +175,14 @@ function createReads(
   ): Promise<Remembered[]> {
     const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text));
     const found = await search(index, text, spaces, { ...options, vector });
-    return found.map(({ candidate, score }) => ({ item: itemOf(candidate), score }));
+    return found.map(({ candidate }) => ({ item: itemOf(candidate) }));
   }
 
   return {
     search: async (text, viewer, options = {}) => searchIn(await fed(viewer), text, options),
-    async alike(text, viewer, threshold) {
+    async alike(text, viewer, floor) {
       const spaces = await fed(viewer);
-      const found = await searchIn(spaces, text, { limit: MOST_ALIKE, threshold });
+      const found = await searchIn(spaces, text, { limit: MOST_ALIKE, ...floor });
       const items = found.map(({ item }) => item);
       const known = new Set(items.map(({ id }) => id));
       for (const { thread, what } of items.slice()) {

@@ -8,8 +8,10 @@ const FUSION = 60;
 
 export interface Ranked {
   readonly candidate: Candidate;
-  /** 0 to 1: how much of what was asked for is there, or how near it is. */
-  readonly score: number;
+  /** 0 to 1: how much of what was asked for it has, by words. */
+  readonly words: number;
+  /** 0 to 1: how near its vector is. A scale of its own, which each model of vectors has another of. */
+  readonly near: number;
 }
 
 /** How much it says that a text has the term, by how many have it. */
@@ -18,7 +20,7 @@ export function weightOf({ texts, having }: Statistics, at: number): number {
   return Math.log(1 + (texts - known + 0.5) / (known + 0.5));
 }
 
-/** By their terms, the best first; the score is the part of the asked terms' weight that the text has. */
+/** By their terms, the best first; `words` is the part of the asked terms' weight that the text has. */
 export function byTerms(
   asked: readonly string[],
   statistics: Statistics,
@@ -39,38 +41,44 @@ export function byTerms(
         score += (weight * (SATURATION + 1) * often) / (often + long);
         covered += weight;
       }
-      return { candidate, bm25: score, score: whole === 0 ? 0 : Math.min(1, covered / whole) };
+      const words = whole === 0 ? 0 : Math.min(1, covered / whole);
+      return { candidate, bm25: score, words, near: 0 };
     })
     .toSorted((a, b) => b.bm25 - a.bm25 || newerFirst(a.candidate, b.candidate));
 }
 
-/** What a text could have at the most. A word that none has is a small reason against all of them: it may be somebody's name. */
+/** What a text could have at the most. A word that none has is as much a reason against all of them as the others are for one. */
 function wholeOf(weights: readonly number[], { having }: Statistics): number {
   const known = weights.filter((_, at) => having[at] !== 0);
   const sum = known.reduce((before, weight) => before + weight, 0);
-  return known.length === 0 ? 0 : sum * (1 + (weights.length - known.length) / 2 / known.length);
+  return known.length === 0 ? 0 : (sum * weights.length) / known.length;
 }
 
 /** By their vectors. */
 export function byNearness(candidates: readonly Candidate[]): Ranked[] {
   return candidates
-    .map((candidate) => ({ candidate, score: Math.max(0, candidate.near ?? 0) }))
-    .toSorted((a, b) => b.score - a.score || newerFirst(a.candidate, b.candidate));
+    .map((candidate) => ({ candidate, words: 0, near: Math.max(0, candidate.near ?? 0) }))
+    .toSorted((a, b) => b.near - a.near || newerFirst(a.candidate, b.candidate));
 }
 
-/** Several rankings as one: what stands high in most of them comes first. Of what is in several, the best score counts. */
+/** Several rankings as one: what stands high in most of them comes first. Each keeps its words and its nearness. */
 export function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
   const fused = new Map<string, Ranked & { rank: number }>();
   for (const ranking of rankings)
-    for (const [place, { candidate, score }] of ranking.entries()) {
+    for (const [place, { candidate, words, near }] of ranking.entries()) {
       const of = `${candidate.journal}\n${candidate.id}`;
-      const before = fused.get(of) ?? { candidate, score: 0, rank: 0 };
+      const before = fused.get(of) ?? { candidate, words: 0, near: 0, rank: 0 };
       const rank = before.rank + 1 / (FUSION + place + 1);
-      fused.set(of, { candidate, score: Math.max(score, before.score), rank });
+      fused.set(of, {
+        candidate,
+        words: Math.max(words, before.words),
+        near: Math.max(near, before.near),
+        rank,
+      });
     }
   return [...fused.values()]
     .toSorted((a, b) => b.rank - a.rank || newerFirst(a.candidate, b.candidate))
-    .map(({ candidate, score }) => ({ candidate, score }));
+    .map(({ candidate, words, near }) => ({ candidate, words, near }));
 }
 
 /** Two journals may have the same id at the same time. */

@@ -1,5 +1,6 @@
 import type { Candidate, MemoryIndex, Statistics, Wanted } from "./index-port.ts";
 import type { Space } from "./item.ts";
+import type { Floor } from "./policy.ts";
 import { byNearness, byTerms, fuse, type Ranked, weightOf } from "./ranking.ts";
 import { termsIn } from "./terms.ts";
 
@@ -12,8 +13,7 @@ const MOST_MATCHES = 3_000;
 
 const LIMIT = 10;
 
-interface Options extends Partial<Wanted> {
-  readonly threshold?: number;
+interface Options extends Partial<Wanted>, Partial<Floor> {
   /** What a model makes of the question; without it only words are compared. */
   readonly vector?: Float32Array | undefined;
 }
@@ -23,7 +23,7 @@ export async function search(
   index: MemoryIndex,
   text: string,
   spaces: readonly Space[],
-  { kind, limit = LIMIT, threshold = 0, vector }: Options = {},
+  { kind, limit = LIMIT, threshold = 0, nearness = 0, vector }: Options = {},
 ): Promise<Ranked[]> {
   if (spaces.length === 0) return [];
   const wanted = { kind, limit: CANDIDATES };
@@ -31,7 +31,9 @@ export async function search(
   const asked = [...new Set(termsIn(text))].slice(0, 4 * MAX_ASKED);
   const rankings = [await lexical(index, asked, spaces, wanted), byNearness(near)];
   const found = fuse(rankings.filter((ranking) => ranking.length > 0));
-  return found.filter(({ score }) => score > 0 && score >= threshold).slice(0, limit);
+  const isAlike = ({ words, near }: Ranked) =>
+    (words > 0 && words >= threshold) || (near > 0 && near >= nearness);
+  return found.filter(isAlike).slice(0, limit);
 }
 
 async function lexical(

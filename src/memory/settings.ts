@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { FLOOR } from "./policy.ts";
 import { fromEnv, fromYaml, secretText } from "../core/settings.ts";
 
 const count = z.int().min(0).max(20);
@@ -17,9 +18,13 @@ export const memorySettings = z.object({
           description:
             "So many notes and records that are [alike](memory.md#what-a-run-is-told) are told to it.",
         }),
-        threshold: share
-          .default(0.35)
-          .meta({ description: "What is less alike is left out, from 0 to 1." }),
+        threshold: share.default(FLOOR.threshold).meta({
+          description: "What has a smaller part of the question's words is left out, from 0 to 1.",
+        }),
+        nearness: share.default(FLOOR.nearness).meta({
+          description:
+            "Unless its vector is so near, as a cosine. Models of vectors differ in what is near.",
+        }),
         tokens: z.int().min(100).max(20_000).default(1_000).meta({
           description:
             "Tokens (four characters each) that all of it may have together, and never more than a sixteenth of the model's window. What is least alike is left out first.",

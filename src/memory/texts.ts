@@ -26,7 +26,7 @@ export function createTextSearch(parts: readonly TextPart[]) {
     for (const term of new Set(words)) having.set(term, (having.get(term) ?? 0) + 1);
   }
 
-  return (text: string, limit: number, threshold: number): { part: TextPart; score: number }[] => {
+  return (text: string, limit: number, threshold: number): TextPart[] => {
     const asked = [...new Set(termsIn(text))];
     const statistics = {
       texts: candidates.length,
@@ -35,12 +35,9 @@ export function createTextSearch(parts: readonly TextPart[]) {
     };
     const ranked: Ranked[] = byTerms(asked, statistics, candidates);
     return ranked
-      .filter(({ score }) => score > 0 && score >= threshold)
+      .filter(({ words }) => words > 0 && words >= threshold)
       .slice(0, limit)
-      .flatMap(({ candidate, score }) => {
-        const part = parts[Number(candidate.id)];
-        return part === undefined ? [] : [{ part, score }];
-      });
+      .flatMap(({ candidate }) => parts[Number(candidate.id)] ?? []);
   };
 }
 

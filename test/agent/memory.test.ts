@@ -15,7 +15,7 @@ async function remembering(script: readonly Saying[], options: StageOptions = {}
   const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const memory = createMemory({ journal, index: openTestIndex(), encode: (text) => text });
-  const recall = { recent: 0, similar: 3, threshold: 0.3 };
+  const recall = { recent: 0, similar: 3, threshold: 0.3, nearness: 0.5 };
   const stage = await talking(script, {
     journal,
     memory: { memory, recall, keep: 0.6 },
@@ -139,7 +139,7 @@ describe("what a run is told from memory", () => {
         throw new Error("gone");
       },
     });
-    const recall = { recent: 1, similar: 3, threshold: 0.3 };
+    const recall = { recent: 1, similar: 3, threshold: 0.3, nearness: 0.5 };
     const { ask, chat } = await remembering([{ text: "Hello." }], {
       memory: { memory: broken, recall, keep: 0 },
     });

@@ -111,7 +111,7 @@ async function readAll(memory: Memory, name: Place, names: readonly string[]): P
     await notes.run({ text: "checkout vault", limit: 50 }, ctx),
     await forget.run({ text: "the vault of nothing" }, ctx),
     // What a run's first message and an alert's checks are told from.
-    await memory.alike("checkout vault", viewer, 0),
+    await memory.alike("checkout vault", viewer, { threshold: 0, nearness: 0 }),
     await memory.search("checkout vault", viewer, { limit: 50 }),
     await memory.newest(viewer, { limit: 50 }),
   ];

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createReadIncident } from "../../src/app/episodes.ts";
+import { FLOOR } from "../../src/memory/policy.ts";
 import type { Change, Saying as LedgerSaying } from "../../src/incidents/incident.ts";
 import { casesOf, countFixes } from "../../src/memory/cases.ts";
 import type { Fix, Task } from "../../src/memory/item.ts";
@@ -50,7 +51,7 @@ async function joined() {
         ...task,
       },
     );
-  const alike = async (text = "checkout gives a 502") => memory.alike(text, VIEWER, 0.3);
+  const alike = async (text = "checkout gives a 502") => memory.alike(text, VIEWER, FLOOR);
   return { ...stage, memory, acted, happened, record, alike };
 }
 
@@ -123,7 +124,7 @@ describe("what is alike", () => {
     const id = await open("Checkout answers 502 since the layoffs", {}, from);
     expect(await alike()).toEqual([]);
     const here = { audience: "test:secret", tenants: ["test"] };
-    expect(await memory.alike("checkout 502", here, 0.3)).toHaveLength(1);
+    expect(await memory.alike("checkout 502", here, FLOOR)).toHaveLength(1);
     const forgetting = {
       actor: { account: "test:ana", name: "Ana" },
       thread: "test:secret:1",

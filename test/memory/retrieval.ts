@@ -1,5 +1,8 @@
 import { termsIn } from "../../src/memory/terms.ts";
 import type { Row } from "../../src/memory/index-port.ts";
+import { FLOOR, type Floor } from "../../src/memory/policy.ts";
+import type { Ranked } from "../../src/memory/ranking.ts";
+import { NEGATIVES } from "./negatives.ts";
 import { RECORDS } from "./questions.ts";
 
 /** What of a labelled set is found, and how high it stands. */
@@ -9,7 +12,18 @@ export interface Retrieval {
   readonly recallAt5: number;
   /** Mean of 1 ÷ the place of the record, 0 where it is not among the first ten. */
   readonly mrr: number;
+  /** Questions that no record answers. */
+  readonly negatives: number;
+  /** The part of those for which nothing reaches the floor. */
+  readonly quiet: number;
+  /** The part of the queries whose record is cited: among the first three that reach the floor. */
+  readonly cited: number;
+  /** Of all that is cited for queries and negatives: the part that is the record of the query. */
+  readonly precision: number;
 }
+
+/** As many as a run is told of. */
+const TOLD = 3;
 
 export const QUERIES: readonly { readonly of: string; readonly text: string }[] = Object.entries(
   RECORDS,
@@ -54,14 +68,35 @@ export function recordTexts(): [id: string, text: string][] {
   ]);
 }
 
-/** `find`: ids of what is found for a text, the best first, ten at most. */
-export async function retrieval(find: (text: string) => Promise<string[]>): Promise<Retrieval> {
-  let [within, reciprocal] = [0, 0];
+/** `find`: what is found for a text, the best first, ten at most, of which those that reach the given floor. */
+export async function retrieval(
+  find: (text: string, floor?: Floor) => Promise<readonly Ranked[]>,
+): Promise<Retrieval> {
+  const idsOf = async (text: string, floor?: Floor) =>
+    (await find(text, floor)).map(({ candidate }) => candidate.id);
+  let [within, reciprocal, right, told, quiet] = [0, 0, 0, 0, 0];
   for (const { of, text } of QUERIES) {
-    const place = (await find(text)).indexOf(of) + 1;
+    const place = (await idsOf(text)).indexOf(of) + 1;
     if (place >= 1 && place <= 5) within += 1;
     if (place >= 1) reciprocal += 1 / place;
+    const cited = (await idsOf(text, FLOOR)).slice(0, TOLD);
+    told += cited.length;
+    if (cited.includes(of)) right += 1;
+  }
+  const negatives = Object.values(NEGATIVES).flat();
+  for (const text of negatives) {
+    const cited = (await idsOf(text, FLOOR)).slice(0, TOLD);
+    told += cited.length;
+    if (cited.length === 0) quiet += 1;
   }
   const queries = QUERIES.length;
-  return { queries, recallAt5: within / queries, mrr: reciprocal / queries };
+  return {
+    queries,
+    recallAt5: within / queries,
+    mrr: reciprocal / queries,
+    negatives: negatives.length,
+    quiet: quiet / negatives.length,
+    cited: right / queries,
+    precision: told === 0 ? 0 : right / told,
+  };
 }

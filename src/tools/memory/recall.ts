@@ -2,14 +2,16 @@ import * as z from "zod";
 import { memoize } from "../../core/memoize.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { createTextSearch, sectionsOf, type TextPart } from "../../memory/texts.ts";
+import { FLOOR, type Floor } from "../../memory/policy.ts";
 import { countFixes } from "../../memory/cases.ts";
 import { caseText, fixText, FROM_MEMORY } from "../../memory/words.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { askedIn } from "./asked.ts";
 
-/** What is less alike is no help. */
-const FLOOR = 0.2;
+/** Where nothing is clearly alike, what has some of the words is shown as that. */
+const PARTLY: Floor = { threshold: 0.2, nearness: 0.35 };
+const MOST_PARTLY = 3;
 /** Sections of skills that are named. */
 const MAX_SECTIONS = 3;
 /** Of a skill's files these are read. */
@@ -42,16 +44,24 @@ export function createRecall(memory: () => Memory, skills: readonly Skill[]): To
     answeredBy: { kind: "text" },
     timeoutMs: 15_000,
     async run({ text, limit }, ctx) {
-      const alike = await memory().alike(text, await askedIn(ctx), FLOOR);
+      const viewer = await askedIn(ctx);
+      const alike = await memory().alike(text, viewer, FLOOR);
       const cases = alike.slice(0, limit);
-      const sections = (await runbooks(""))(text, MAX_SECTIONS, FLOOR).map(({ part }) => part.at);
-      if (cases.length + sections.length === 0)
+      const partly =
+        cases.length > 0
+          ? []
+          : (await memory().alike(text, viewer, PARTLY)).slice(0, Math.min(limit, MOST_PARTLY));
+      const sections = (await runbooks(""))(text, MAX_SECTIONS, PARTLY.threshold);
+      if (cases.length + partly.length + sections.length === 0)
         return { text: "Nothing that is remembered here is like that." };
       const fixes = countFixes(alike).map(fixText);
       return {
         text: [
           FROM_MEMORY,
           ...cases.map(caseText),
+          ...(partly.length === 0
+            ? []
+            : ["Nothing is clearly alike. These share some words:", ...partly.map(caseText)]),
           ...(fixes.length === 0
             ? []
             : [
@@ -60,7 +70,7 @@ export function createRecall(memory: () => Memory, skills: readonly Skill[]): To
               ]),
           ...(sections.length === 0
             ? []
-            : [`Skills and runbooks: ${[...new Set(sections)].join("; ")}`]),
+            : [`Skills and runbooks: ${[...new Set(sections.map(({ at }) => at))].join("; ")}`]),
         ].join("\n"),
       };
     },

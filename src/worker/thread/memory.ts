@@ -42,14 +42,14 @@ async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]
   if (memory === undefined || text.trim() === "") return undefined;
   if (!isAlert && (asker === undefined || !(await isAmongMembers(ctx, run.started.run))))
     return undefined;
-  const { recent, similar, threshold } = memory.recall;
+  const { recent, similar, threshold, nearness } = memory.recall;
   const viewer = {
     audience: await audienceOf(ctx),
     tenants: await tenantsOf(ctx, asker?.account ?? ""),
   };
   const known = ctx.state.transcript.remembered;
   const isNew = ({ id, thread }: MemoryItem) => !known.has(id) && thread !== ctx.key;
-  const alike = (await memory.memory.alike(text, viewer, threshold)).filter(
+  const alike = (await memory.memory.alike(text, viewer, { threshold, nearness })).filter(
     ({ item }) => item.thread !== ctx.key,
   );
   const best = alike.filter(({ ids }) => !ids.some((id) => known.has(id))).slice(0, similar);
