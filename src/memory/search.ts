@@ -27,9 +27,9 @@ export async function search(
 ): Promise<Ranked[]> {
   if (spaces.length === 0) return [];
   const wanted = { kind, limit: CANDIDATES };
-  const near = vector === undefined ? [] : await index.nearest(vector, spaces, wanted);
+  const nearest = vector === undefined ? [] : await index.nearest(vector, spaces, wanted);
   const asked = [...new Set(termsIn(text))].slice(0, 4 * MAX_ASKED);
-  const rankings = [await lexical(index, asked, spaces, wanted), byNearness(near)];
+  const rankings = [await lexical(index, asked, spaces, wanted), byNearness(nearest)];
   const found = fuse(rankings.filter((ranking) => ranking.length > 0));
   const isAlike = ({ words, near }: Ranked) =>
     (words > 0 && words >= threshold) || (near > 0 && near >= nearness);
