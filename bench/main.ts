@@ -6,7 +6,7 @@ import type { Figure } from "./journal.ts";
 /**
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- start alerts`: those of
  * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>`, `scale-of …` and `alerts-load …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
- * are installed on the first run and when their lockfile is newer. `tools`: figures of single tools.
+ * are installed when first needed and when their lockfile is newer. `tools`: figures of single tools.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
@@ -29,13 +29,11 @@ if (what === "peer") {
   const [file] = names;
   if (file === undefined) print([...(await diagnoseFigures()), ...(await logFigures())]);
   else process.stdout.write(JSON.stringify(await readLarge(file)));
-} else {
+} else if (what === "core") {
   installPeers();
-  if (what === "core") {
-    const { printComparison } = await import("./core.ts");
-    await printComparison(names);
-  } else await printOwn(process.argv.slice(2));
-}
+  const { printComparison } = await import("./core.ts");
+  await printComparison(names);
+} else await printOwn(process.argv.slice(2));
 
 function installPeers(): void {
   const time = (file: string) => {
@@ -58,6 +56,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { longFigures } = await import("./long.ts");
   const { alertsFigures } = await import("./alerts.ts");
   const { memoryFigures } = await import("./memory.ts");
+  const { firstLookFigures } = await import("./first-look.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -66,11 +65,15 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
       await resumeFigure("file", "3 ms"),
     ],
     votes: votesFigure,
-    start: startFigures,
+    start: async () => {
+      installPeers();
+      return startFigures();
+    },
     long: longFigures,
     scale: scaleFigures,
     alerts: alertsFigures,
     memory: memoryFigures,
+    "first-look": firstLookFigures,
   };
   const all = Object.keys(parts);
   const unknown = wanted.find((name) => !Object.hasOwn(parts, name));

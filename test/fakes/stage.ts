@@ -91,6 +91,8 @@ export interface StageOptions {
   ops?: string;
   /** Skills with checks, by their names. */
   skills?: Readonly<Record<string, z.input<typeof checksSchema>>>;
+  /** The checks of whole skills, in place of `skills`. */
+  checking?: Checking;
   /** Checks look before the model is asked. Default: they do not. */
   firstLook?: boolean;
   /** What was broken is looked at again so long after an action. */
@@ -166,6 +168,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       contextWindow: model.contextWindow,
       ...options.talk,
     });
+  const checks = options.checking ?? (options.skills && checkingOf(options.skills, options));
   const given = options.adapter ?? chat.adapter;
   const adapter = options.isLocal === true ? { ...given, isLocal: true } : given;
   const parts: ThreadParts = {
@@ -186,7 +189,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     run: {
       direct: (command, thread) =>
         answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
-      ...(options.skills !== undefined && { checks: checkingOf(options.skills, options) }),
+      ...(checks !== undefined && { checks }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       terms: talk,
     },
