@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createReadIncident } from "../../src/app/episodes.ts";
-import type { Viewer } from "../../src/core/viewer.ts";
 import type { MemoryIndex } from "../../src/memory/index-port.ts";
 import { createMemory, type Memory, type Saying } from "../../src/memory/memory.ts";
 import { createForget, createNotes } from "../../src/tools/memory/notes.ts";
@@ -10,36 +9,12 @@ import { openTestIndex } from "../fakes/memory.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { ASKER } from "../fakes/asker.ts";
 import { idleContext } from "../fakes/tool-context.ts";
+import { talking, wordsIn } from "../agent/talking.ts";
+import { ALL, hiddenFrom, type Place, placeOf } from "./places.ts";
+import { trigramVector, VECTOR_MODEL } from "./retrieval.ts";
 
 const START = Date.parse("2026-11-20T12:00:00Z");
 
-/** Places that know nothing of each other: two workspaces, a server, private channels, direct messages, a thread of its own. */
-const PLACES: Readonly<Record<string, { thread: `${string}:${string}` } & Viewer>> = {
-  public: { thread: "slack:T1:C1:1.1", audience: undefined, tenants: ["slack:T1"] },
-  otherTeam: { thread: "slack:T2:C1:1.1", audience: undefined, tenants: ["slack:T2"] },
-  discord: { thread: "discord:9:1:1", audience: undefined, tenants: ["discord:9"] },
-  channel: { thread: "slack:T1:G1:1.1", audience: "slack:T1:G1", tenants: ["slack:T1"] },
-  // Names that begin alike are other places.
-  longer: { thread: "slack:T1:G11:1.1", audience: "slack:T1:G11", tenants: ["slack:T1"] },
-  sameName: { thread: "slack:T2:G1:1.1", audience: "slack:T2:G1", tenants: ["slack:T2"] },
-  dm: { thread: "slack:T1:D1:1.1", audience: "slack:T1:D1", tenants: ["slack:T1"] },
-  ownThread: { thread: "slack:T1:C7:7.7", audience: "slack:T1:C7:7.7", tenants: ["slack:T1"] },
-};
-type Place = keyof typeof PLACES;
-
-/** What is public in the asker's tenants is seen in its private places too. */
-const SEES: readonly (readonly [from: Place, of: Place])[] = [
-  ["channel", "public"],
-  ["longer", "public"],
-  ["dm", "public"],
-  ["ownThread", "public"],
-  ["sameName", "otherTeam"],
-];
-const placeOf = (name: Place) => {
-  const place = PLACES[name];
-  if (place === undefined) throw new Error(`no place is called ${name}`);
-  return place;
-};
 const saying = (name: Place, call: string): Saying => ({
   actor: { account: "slack:T1:U1", name: "Ana" },
   call,
@@ -49,11 +24,11 @@ const saying = (name: Place, call: string): Saying => ({
 });
 
 /** Each of `filled` has a note, a thread's record and an incident, all with the same words. */
-async function world(filled: readonly Place[]) {
+async function world(filled: readonly Place[], hasVectors: boolean) {
   const journal = openMemoryJournal({ now: () => START });
   onTestFinished(() => journal.close());
   const asked: string[] = [];
-  const real = openTestIndex();
+  const real = openTestIndex(hasVectors ? { model: VECTOR_MODEL } : {});
   const verbs = new Set(["find", "newest", "statistics", "matching", "nearest"]);
   const index = new Proxy(real, {
     get: (target, verb: keyof MemoryIndex) =>
@@ -65,7 +40,17 @@ async function world(filled: readonly Place[]) {
         : target[verb],
   });
   const readIncident = createReadIncident(journal);
-  const memory = createMemory({ journal, index, encode: (text) => text, readIncident });
+  const embedder = {
+    id: VECTOR_MODEL,
+    embed: async (texts: readonly string[]) => texts.map(trigramVector),
+  };
+  const memory = createMemory({
+    journal,
+    index,
+    encode: (text) => text,
+    readIncident,
+    embedder: hasVectors ? embedder : undefined,
+  });
   const ledger = createLedger(journal, (text) => text);
   for (const name of filled) {
     const { thread, audience } = placeOf(name);
@@ -124,16 +109,31 @@ async function readAll(memory: Memory, name: Place, names: readonly string[]): P
   return [...said, ...byName].map((each) => JSON.stringify(each) ?? "");
 }
 
-const ALL = Object.keys(PLACES);
+/** What a model is told of memory when somebody in this place asks. */
+async function toldIn(memory: Memory, name: Place): Promise<string[]> {
+  const recall = { recent: 20, similar: 20, threshold: 0, nearness: 0, tokens: 20_000 };
+  const stage = await talking([{ text: "Hm." }], { memory: { memory, recall, keep: 2 } });
+  const { audience, tenants } = placeOf(name);
+  stage.chat.adapter.audience = async () => audience;
+  stage.chat.adapter.tenants = async () => tenants;
+  await stage.ask("the checkout vault fails?");
+  const words = wordsIn(stage.model.requests[0]);
+  expect(words.at(-1)).toMatch(/the checkout vault fails\?$/);
+  return words.slice(0, -1);
+}
 
-test.each(ALL)(
-  "from %s nothing of another place can be read or taken away, and its answers and questions are those of a store without it",
-  async (name) => {
-    const theirs = ALL.filter(
-      (other) => other !== name && !SEES.some(([from, of]) => from === name && of === other),
-    );
+const WAYS = ALL.flatMap((name) => [
+  [name, "words alone"],
+  [name, "vectors too"],
+]);
+
+test.each(WAYS)(
+  "from %s, by %s, nothing of another place can be read or taken away, and its answers and questions are those of a store without it",
+  async (name = "", how) => {
+    const hasVectors = how === "vectors too";
+    const theirs = hiddenFrom(name);
     const seen = ALL.filter((other) => !theirs.includes(other));
-    const full = await world(ALL);
+    const full = await world(ALL, hasVectors);
     const ids: string[] = [];
     for (const other of theirs)
       for (const { id } of await full.memory.newest(placeOf(other), { limit: 50 })) {
@@ -143,15 +143,20 @@ test.each(ALL)(
     expect(ids.length).toBeGreaterThanOrEqual(3 * theirs.length);
     full.asked.length = 0;
     const before = (await full.journal.changes("memory")).changed;
-    const read = await readAll(full.memory, name, ids);
+    const told = await toldIn(full.memory, name);
+    // Its own note, record and incident are told, so what is missing is hidden and not forgotten.
+    expect(told.join("\n")).toContain(`the vault of checkout is ${name}`);
+    const read = [...told, ...(await readAll(full.memory, name, ids))];
     for (const other of theirs)
       for (const text of read)
         expect(text).not.toMatch(new RegExp(`(?:is|fails|lost|mend_)\\W*${other}\\b`));
     expect((await full.journal.changes("memory")).changed).toEqual(before);
+    expect(full.asked.some((question) => question.startsWith("nearest"))).toBe(hasVectors);
     // Not a count, not a word of a hint, and not a look more: so no time either that it would take.
-    const alone = await world(seen);
+    const alone = await world(seen, hasVectors);
     alone.asked.length = 0;
-    expect(await readAll(alone.memory, name, ids)).toEqual(read);
+    const toldAlone = await toldIn(alone.memory, name);
+    expect([...toldAlone, ...(await readAll(alone.memory, name, ids))]).toEqual(read);
     expect(full.asked).toEqual(alone.asked);
   },
 );
