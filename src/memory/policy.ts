@@ -55,13 +55,14 @@ const TOKENS = 1_000;
 /** Of a model's window, so that a small one has room for the work. */
 const PART_OF_WINDOW = 16;
 
-/** The lines that fit, up to the first that does not. */
+/** The lines that fit, up to the first that does not. `told`: tokens that it costs beside them, once and for each. */
 export function withinBudget(
   lines: readonly string[],
   { tokens = TOKENS }: Pick<RecallPolicy, "tokens">,
   contextWindow = Infinity,
+  told = { head: 0, line: 0 },
 ): string[] {
-  let room = Math.min(tokens, contextWindow / PART_OF_WINDOW);
-  const end = lines.findIndex((line) => (room -= estimateTokens(line)) < 0);
+  let room = Math.min(tokens, contextWindow / PART_OF_WINDOW) - told.head;
+  const end = lines.findIndex((line) => (room -= estimateTokens(line) + told.line) < 0);
   return end < 0 ? [...lines] : lines.slice(0, end);
 }

@@ -25,7 +25,7 @@ export const memorySettings = z.object({
           description:
             "Unless its vector is so near, as a cosine. Models of vectors differ in what is near.",
         }),
-        tokens: z.int().min(100).max(20_000).default(1_000).meta({
+        tokens: z.int().min(200).max(20_000).default(1_000).meta({
           description:
             "Tokens (four characters each) that all of it may have together, and never more than a sixteenth of the model's window. What is least alike is left out first.",
         }),

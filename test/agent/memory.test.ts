@@ -1,21 +1,22 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { estimateTokens } from "../../src/core/block.ts";
 import { createMemory, type Memory } from "../../src/memory/memory.ts";
 import type { Task } from "../../src/memory/item.ts";
 import { openTestIndex } from "../fakes/memory.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
-import type { Saying } from "../fakes/scripted-model.ts";
+import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
 
 const START = Date.parse("2026-11-20T12:00:00Z");
 const ALL = { audience: undefined, tenants: "all" } as const;
 
-async function remembering(script: readonly Saying[], options: StageOptions = {}) {
+async function remembering(script: readonly Saying[], options: StageOptions = {}, similar = 3) {
   const clock = { now: START };
   const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const memory = createMemory({ journal, index: openTestIndex(), encode: (text) => text });
-  const recall = { recent: 0, similar: 3, threshold: 0.3, nearness: 0.5 };
+  const recall = { recent: 0, similar, threshold: 0.3, nearness: 0.5 };
   const stage = await talking(script, {
     journal,
     memory: { memory, recall, keep: 0.6 },
@@ -131,6 +132,32 @@ describe("what a run is told from memory", () => {
     await memory.record(of, { ...earlier, question: "rabbitmq queue grows", cause: "no consumer" });
     await ask("checkout answers 502?");
     expect(wordsIn(model.requests[0])).toHaveLength(1);
+  });
+
+  test("a model with a window of 8,192 is told what fits a sixteenth of it, the most alike first, and one with a large window more", async () => {
+    const told = async (contextWindow: number) => {
+      const model = { ...scriptedModel([{ text: "Hm." }]), contextWindow };
+      const { ask, memory } = await remembering([], { model }, 12);
+      const long = "the pool of connections was used up by the worker of reports ".repeat(20);
+      for (let number = 1; number <= 12; number++)
+        await memory.record(
+          { ...of, thread: `test:other${number}`, link: `https://chat/${number}` },
+          { ...earlier, question: `checkout answers 502 ${"again ".repeat(number)}`, cause: long },
+        );
+      await ask("the checkout answers 502");
+      const words = wordsIn(model.requests[0]);
+      expect(words.at(-1)).toContain("the checkout answers 502");
+      return words.slice(0, -1);
+    };
+    const tokens = (texts: readonly string[]) =>
+      texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+    const [small, large] = [await told(8_192), await told(200_000)];
+    expect(tokens(small)).toBeLessThanOrEqual(8_192 / 16);
+    expect(small.length).toBeGreaterThanOrEqual(2);
+    expect(tokens(large)).toBeGreaterThan(8_192 / 16);
+    expect(tokens(large)).toBeLessThanOrEqual(1_000);
+    // The same ones, up to where the room ends; how it is introduced stands first.
+    expect(large.slice(0, small.length)).toEqual(small);
   });
 
   test("a memory that does not answer stops no run", async () => {

@@ -71,7 +71,7 @@ async function world(filled: readonly Place[]) {
     const timeless = (text: string) =>
       text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d:\d\d(?::\d\d)?/g, "…");
     return [
-      timeless(JSON.stringify(past.map(({ at: _, ...rest }) => rest))),
+      timeless(JSON.stringify(past.map(({ where, question }) => [where, question]))),
       timeless(handoffText(found, encode)),
     ];
   };

@@ -1,3 +1,4 @@
+import { TOLD_TOKENS } from "../../agent/said.ts";
 import { isBotError } from "../../core/errors.ts";
 import { atMost } from "../../core/time-limit.ts";
 import { type Case, countFixes, type FixCount } from "../../memory/cases.ts";
@@ -69,7 +70,8 @@ function told(
 ): Above["remembered"] {
   const { encode } = parts.encoder;
   const texts = [...best.map(caseText), ...fixes.map(fixText), ...newest.map(itemText)].map(encode);
-  const kept = withinBudget(texts, parts.memory?.recall ?? {}, parts.run.terms?.contextWindow);
+  const window = parts.run.terms?.contextWindow;
+  const kept = withinBudget(texts, parts.memory?.recall ?? {}, window, TOLD_TOKENS);
   const items = [...best.map(({ item }) => item), ...newest];
   const end = best.length + fixes.length;
   const lines = [...kept.slice(0, best.length), ...kept.slice(end)];
