@@ -246,7 +246,7 @@ async function checkRoom(
   throw new BotError("PRECHECK_FAILED", text);
 }
 
-/** The note in this space that has the same words: `web-2` and `web-3` are not, though they have the same terms. */
+/** The note in this space that has the same words: those with the same terms may have others, such as `is` and `is not`. */
 async function sameNote(
   index: MemoryIndex,
   space: Space,

@@ -1,4 +1,5 @@
 import type { Candidate, Statistics } from "./index-port.ts";
+import { isNumbered } from "./terms.ts";
 
 /** As Okapi BM25 has them: how soon more of a term says no more, and how much longer texts count less. */
 const [SATURATION, LENGTH] = [1.2, 0.75];
@@ -20,14 +21,15 @@ export function weightOf({ texts, having }: Statistics, at: number): number {
   return Math.log(1 + (texts - known + 0.5) / (known + 0.5));
 }
 
-/** By their terms, the best first; `words` is the part of the asked terms' weight that the text has. */
+/** By their terms, the best first; `words` is the part of the asked terms' weight that the text has; which one
+ * of several machines it was counts in the order alone. */
 export function byTerms(
   asked: readonly string[],
   statistics: Statistics,
   candidates: readonly Candidate[],
 ): Ranked[] {
   const weights = asked.map((_, at) => weightOf(statistics, at));
-  const whole = wholeOf(weights, statistics);
+  const whole = wholeOf(asked, weights, statistics);
   const mean = statistics.texts === 0 ? 1 : Math.max(1, statistics.terms / statistics.texts);
   return candidates
     .map((candidate) => {
@@ -39,7 +41,7 @@ export function byTerms(
         if (often === 0) continue;
         const weight = weights[at] ?? 0;
         score += (weight * (SATURATION + 1) * often) / (often + long);
-        covered += weight;
+        if (!isNumbered(term)) covered += weight;
       }
       const words = whole === 0 ? 0 : Math.min(1, covered / whole);
       return { candidate, bm25: score, words, near: 0 };
@@ -48,10 +50,15 @@ export function byTerms(
 }
 
 /** What a text could have at the most. A word that none has is as much a reason against all of them as the others are for one. */
-function wholeOf(weights: readonly number[], { having }: Statistics): number {
-  const known = weights.filter((_, at) => having[at] !== 0);
+function wholeOf(
+  asked: readonly string[],
+  weights: readonly number[],
+  { having }: Statistics,
+): number {
+  const counted = asked.flatMap((term, at) => (isNumbered(term) ? [] : [at]));
+  const known = counted.flatMap((at) => (having[at] === 0 ? [] : (weights[at] ?? 0)));
   const sum = known.reduce((before, weight) => before + weight, 0);
-  return known.length === 0 ? 0 : (sum * weights.length) / known.length;
+  return known.length === 0 ? 0 : (sum * counted.length) / known.length;
 }
 
 /** By their vectors. */

@@ -25,7 +25,7 @@ export type SqliteMemory = {
 const MOST_COUNTED = 10_000;
 
 /** Raised with each change of the schema, or of what terms are made of a text: what is kept in a file is then made again. */
-const VERSION = 2;
+const VERSION = 3;
 
 const SCHEMA = `
   CREATE TABLE mark (journal TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;

@@ -28,11 +28,21 @@ function stemOf(word: string): string {
   return stem.replace(/([bdglmnprt])\1$/, "$1");
 }
 
-/** The text's words as both questions and what is remembered are compared: in order, stems, without those that say nothing. */
+/** Names such as `web-3`, whose last part alone says nothing. */
+const NUMBERED = /(?<![\p{L}\p{N}])\p{L}[\p{L}\p{N}]+-\p{N}(?![\p{L}\p{N}])/gu;
+
+/** It says which one of several alike is meant, and nothing of what is the matter. */
+export function isNumbered(term: string): boolean {
+  return term.includes("-");
+}
+
+/** The text's words as both questions and what is remembered are compared: in order, stems, without those that say nothing. `web-3` is `web`, and `web-3` at the end. */
 export function termsIn(text: string): string[] {
   const words = wordsIn(text.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));
-  return words
+  const stems = words
     .filter((word) => word.length > 1 && !COMMON.has(word))
     .slice(0, MAX_TERMS)
     .map(stemOf);
+  const numbered = text.toLowerCase().match(NUMBERED) ?? [];
+  return [...stems, ...numbered.slice(0, MAX_TERMS)];
 }

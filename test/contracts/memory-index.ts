@@ -139,6 +139,10 @@ export function describeMemoryIndex(
       for (const term of ["502", "not", 'a"b', "x*", "'; DROP", "(", "\\", "é"])
         await index.matching([term], [HERE], ALL);
       expect(ids(await index.matching(["502"], [HERE], ALL))).toEqual(["a"]);
+      const others = [row("b", "drained web web-2"), row("c", "drained web web-3")];
+      await index.put(JOURNAL, others, known(3));
+      expect(ids(await index.matching(["web-3"], [HERE], ALL))).toEqual(["c"]);
+      expect((await index.statistics(["web-3", "web"], [HERE])).having).toEqual([1, 2]);
     });
 
     test.runIf(vectors)("the nearest come first, and what has no vector yet is told", async () => {

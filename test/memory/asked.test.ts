@@ -115,3 +115,14 @@ test("words that only notes of other places have take nothing away, and are answ
   for (const { audience, tenants = ["slack:T1"] } of elsewhere)
     expect(await memory.newest({ audience, tenants }, { limit: 9 })).toHaveLength(1);
 });
+
+test("machines that differ in one digit are told apart: the one that was asked about comes first", async () => {
+  const { memory, note, recall } = asking();
+  for (const number of [1, 2, 3, 4]) await note(`web-${number} is drained at noon`);
+  for (const number of [4, 2, 3, 1]) {
+    const [first] = await memory.search(`is web-${number} drained?`, HERE);
+    expect(first?.item.what).toMatchObject({ text: `web-${number} is drained at noon` });
+    const [line = ""] = (await recall(`web-${number}`)).split("\n").slice(1);
+    expect(line).toContain(`web-${number} is drained`);
+  }
+});

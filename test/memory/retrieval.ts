@@ -1,4 +1,4 @@
-import { termsIn } from "../../src/memory/terms.ts";
+import { isNumbered, termsIn } from "../../src/memory/terms.ts";
 import type { Row } from "../../src/memory/index-port.ts";
 import { FLOOR, type Floor } from "../../src/memory/policy.ts";
 import type { Ranked } from "../../src/memory/ranking.ts";
@@ -38,7 +38,8 @@ const DIMENSIONS = 256;
  */
 export function trigramVector(text: string): Float32Array {
   const vector = new Float32Array(DIMENSIONS);
-  for (const word of termsIn(text)) {
+  // `web-3` is there as `web` already.
+  for (const word of termsIn(text).filter((term) => !isNumbered(term))) {
     const padded = ` ${word} `;
     for (let at = 0; at + 3 <= padded.length; at++) {
       let hash = 0x811c9dc5;
