@@ -1,7 +1,7 @@
 import type { Viewer } from "../../src/core/viewer.ts";
 
 /** Places that know nothing of each other: two workspaces, a server, private channels, direct messages, a thread of its own. */
-export const PLACES: Readonly<Record<string, { thread: `${string}:${string}` } & Viewer>> = {
+const PLACES: Readonly<Record<string, { thread: `${string}:${string}` } & Viewer>> = {
   public: { thread: "slack:T1:C1:1.1", audience: undefined, tenants: ["slack:T1"] },
   otherTeam: { thread: "slack:T2:C1:1.1", audience: undefined, tenants: ["slack:T2"] },
   discord: { thread: "discord:9:1:1", audience: undefined, tenants: ["discord:9"] },
@@ -15,7 +15,7 @@ export const PLACES: Readonly<Record<string, { thread: `${string}:${string}` } &
 export type Place = keyof typeof PLACES;
 
 /** What is public in the asker's tenants is seen in its private places too. */
-export const SEES: readonly (readonly [from: Place, of: Place])[] = [
+const SEES: readonly (readonly [from: Place, of: Place])[] = [
   ["channel", "public"],
   ["longer", "public"],
   ["dm", "public"],
