@@ -25,7 +25,7 @@ export function checkProblems(
 ): CheckProblem[] {
   const named = namedTools(skills).flatMap(({ name, at, subject }): CheckProblem[] => {
     if (tools.some((tool) => globMatches(name, tool.name))) return [];
-    const system = missing.find((each) => name.startsWith(`${each.name}_`));
+    const system = systemOf(name, missing);
     const why = system === undefined ? noTool(name, tools) : `not here: ${system.why}`;
     return [{ at, text: `${subject}: ${name}: ${why}`, isMistake: system === undefined }];
   });
@@ -68,12 +68,17 @@ function problemsOfChecks(
           text: `check ${id}: ${text}`,
           isMistake: true,
         }));
-      const system = missing.find(({ name }) => check.tool.startsWith(`${name}_`));
+      const system = systemOf(check.tool, missing);
       const why = system === undefined ? noTool(check.tool, tools) : `not here: ${system.why}`;
       const text = `check ${id}: ${check.tool}: ${why}`;
       return [{ at: at(["tool"]), text, isMistake: system === undefined }];
     }),
   );
+}
+
+/** The integration that a tool is of, as its name says: `redis_diagnose`, `search_logs`. */
+function systemOf<S extends { name: string }>(tool: string, systems: readonly S[]): S | undefined {
+  return systems.find(({ name }) => tool.startsWith(`${name}_`) || tool === `search_${name}`);
 }
 
 function noTool(name: string, tools: readonly Tool[]): string {

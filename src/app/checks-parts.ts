@@ -5,10 +5,14 @@ import { planOf } from "../checks/plan.ts";
 import { unknownIn } from "../checks/schema.ts";
 import { type Subject, subjectOfLabels } from "../checks/subject.ts";
 import { subjectOfText } from "../checks/subject-text.ts";
+import { headOf } from "../core/text.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { Checking, Plan, Topic } from "../thread/checking.ts";
 import { readArguments } from "../tools/arguments.ts";
 import type { Tool } from "../tools/tool.ts";
+
+/** Characters that are read of what is said: a question and an alert's sentences are shorter, and a pasted log costs no more. */
+const MAX_TEXT = 4_000;
 
 interface ChecksParts {
   /** The skills and the tools as they are now. */
@@ -26,7 +30,8 @@ export function createChecking({ skills, tools, ...settings }: ChecksParts): Che
     );
   return {
     ...settings,
-    plan(topic) {
+    plan(whole) {
+      const topic = { ...whole, text: headOf(whole.text, MAX_TEXT) };
       const { alerts = [], labels = [], text } = topic;
       const isQuestion = alerts.length + labels.length === 0;
       if (isQuestion && !isAboutSystems(text)) return { skills: [], calls: [], needs: [] };

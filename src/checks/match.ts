@@ -79,7 +79,7 @@ export function saidIn({ text }: Pick<Topic, "text">): string[] {
 
 /** Of a URL, and names of hosts: what has capitals is a program's class. */
 const ADDRESS =
-  /[a-zA-Z][a-zA-Z0-9+.-]{0,30}:\/\/\S+|(?<![\w-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}(?![\w(-])(?::\d{2,5})?|(?<![\w-])(?:[\w-]+|\d+(?:\.\d+){3}):\d{3,5}(?!\w)|(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])/g;
+  /[a-zA-Z][a-zA-Z0-9+.-]{0,30}:\/\/\S+|(?<![\w.-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}(?![\w(-])(?::\d{2,5})?|(?<![\w-])(?:[\w-]+|\d+(?:\.\d+){3}):\d{3,5}(?!\w)|(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])/g;
 
 function phrasesOf({ checks }: DescribedSkill): Phrase[] {
   return (checks?.when.words ?? []).map(phraseOf);

@@ -5,6 +5,7 @@ import { SAME_WORDS } from "./lexicon.ts";
 /** What is said, as words that can be compared, and the phrases of skills that are looked for in it. */
 
 const SAME = new Map(Object.entries(SAME_WORDS));
+const SPELLED = new Set(SAME.keys());
 
 /** Words as skills use them, for whatever the text has: `whats`, `what's` and `qué` are `what is` or `what`. */
 export function plainWords(text: string): string[] {
@@ -45,18 +46,21 @@ export function phraseOf(text: string): Phrase {
   return { parts, size: parts.filter(({ gap }) => !gap).length };
 }
 
-/** True: the words have the phrase in them. */
+/** True: the words have the phrase in them. All its beginnings are followed at once, a part at a time: many gaps cost no more than many words. */
 export function isSaid({ parts, size }: Phrase, said: readonly string[]): boolean {
-  return size > 0 && said.some((_, at) => beginsAt(parts, said, at));
+  if (size === 0) return false;
+  let reached = new Set(said.keys());
+  for (const part of parts) {
+    reached = new Set([...reached].flatMap((at) => after(part, said, at)));
+    if (reached.size === 0) return false;
+  }
+  return true;
 }
 
-function beginsAt([part, ...rest]: readonly Part[], said: readonly string[], at: number): boolean {
-  if (part === undefined) return true;
-  if (part.gap) {
-    const gaps = Array.from({ length: MAX_GAP + 1 }, (_, gap) => at + gap);
-    return gaps.some((from) => beginsAt(rest, said, from));
-  }
-  return part.words.includes(said[at] ?? "") && beginsAt(rest, said, at + 1);
+/** Where the phrase may go on after this part. */
+function after(part: Part, said: readonly string[], at: number): number[] {
+  if (!part.gap) return part.words.includes(said[at] ?? "") ? [at + 1] : [];
+  return Array.from({ length: MAX_GAP + 1 }, (_, gap) => at + gap);
 }
 
 export function wordsOf({ parts }: Phrase): string[] {
@@ -77,7 +81,7 @@ export function spelledRight(said: readonly string[], known: ReadonlySet<string>
   return said.flatMap((word) => {
     if (known.has(word) || SAME.has(word) || word.length < MIN_SWAPPED || /\P{L}/u.test(word))
       return [word];
-    const meant = closest(word, known) ?? closest(word, new Set(SAME.keys()));
+    const meant = closest(word, known) ?? closest(word, SPELLED);
     return meant === undefined ? [word] : (SAME.get(meant)?.split(" ") ?? [meant]);
   });
 }

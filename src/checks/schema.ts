@@ -10,6 +10,14 @@ const name = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,30}$/, "expected small letters, digits and underscores, such as pods");
 
+/** `*` that a phrase may have. */
+const MAX_GAPS = 4;
+
+const phrase = text.refine(
+  (words) => words.split(/\s+/).filter((part) => part === "*").length <= MAX_GAPS,
+  `expected at most ${MAX_GAPS} "*"`,
+);
+
 /** What a finding must be: patterns in which `*` stands for anything. */
 const pattern = z.union([text, z.array(text).min(1).max(20)]);
 
@@ -30,7 +38,7 @@ const condition = z.strictObject({
 const check = z.strictObject({
   tool: z.string().trim().min(1).max(100),
   /** Words; where a question has those of some checks, the others that have words are not made. */
-  for: z.preprocess(listed, z.array(text).min(1).max(20)).optional(),
+  for: z.preprocess(listed, z.array(phrase).min(1).max(20)).optional(),
   with: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
 });
 
@@ -62,7 +70,7 @@ export const checksSchema = z
         /** Names of alerts. */
         alerts: z.array(text).max(100).default([]),
         /** Words, or words in a row, of a question; `*` stands for up to three, and `up|down` for either. */
-        words: z.array(text).max(200).default([]),
+        words: z.array(phrase).max(200).default([]),
         /** It fits only a question that names one of these. */
         about: z.array(z.enum(SUBJECTS)).max(10).default([]),
       })

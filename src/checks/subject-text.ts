@@ -60,18 +60,20 @@ const STATE =
 const DOES =
   "(?:stop|stopped|crash|crashed|die|fail|failed|restart|start|run|running|answer|work|log|down)";
 const NAME = String.raw`([a-z][\w@-]*(?:\.[\w-]+)*)`;
+/** Looked for only where a word begins: after each dot or dash of a long one, it would be read to its end again. */
+const START = String.raw`(?<![\w@.-])`;
 const STILL = "(?:(?:service|daemon|unit|still|again|not|now|really)\\s+)*";
 
 /** How people name a service in what they ask of it, in words of `plainText`. */
 const OF_SERVICE: readonly RegExp[] = [
   String.raw`\bis\s+(?:the\s+)?${NAME}\s+${STILL}${STATE}\b`,
-  String.raw`\b${NAME}\s+is\s+${STILL}${STATE}\b`,
-  String.raw`\b${NAME}\s+(?:isnt|wont|doesnt|does\s+not|will\s+not|can\s+not)\s+${STILL}(?:${STATE}|${DOES})\b`,
+  String.raw`${START}${NAME}\s+is\s+${STILL}${STATE}\b`,
+  String.raw`${START}${NAME}\s+(?:isnt|wont|doesnt|does\s+not|will\s+not|can\s+not)\s+${STILL}(?:${STATE}|${DOES})\b`,
   String.raw`\b(?:does|has|why)\s+(?:the\s+)?${NAME}\s+${STILL}${DOES}\b`,
   String.raw`\b(?:running|crashed|deploy|not\s+work)\s+${NAME}\b`,
   String.raw`^\W*${NAME}\s+(?:status|state|${STATE})\W*$`,
   String.raw`\b(?:status|state|logs?|errors?)\s+(?:of|from|for)\s+(?:the\s+)?${NAME}`,
-  String.raw`\b${NAME}\s+(?:log|error)\b`,
+  String.raw`${START}${NAME}\s+(?:log|error)\b`,
 ].map((each) => new RegExp(each, "gi"));
 
 /** Names of the kind that stand before it: "the shop namespace". */

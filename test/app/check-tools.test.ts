@@ -1,7 +1,10 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkProblems } from "../../src/app/check-tools.ts";
 import { checksSchema } from "../../src/checks/schema.ts";
-import { createTools } from "../../src/tools/registry.ts";
+import { loadSkills } from "../../src/skills/load.ts";
+import { createTools, unavailableIntegrations } from "../../src/tools/registry.ts";
+import { plain } from "../skills/folder.ts";
 
 const tools = await createTools();
 
@@ -39,4 +42,12 @@ test("a tool whose system is not set up here is no mistake", () => {
       isMistake: false,
     },
   ]);
+});
+
+test("on an empty folder the skills that come with the program have no mistake", async () => {
+  const { skills } = await loadSkills([join(import.meta.dirname, "../../skills")], plain);
+  const missing = await unavailableIntegrations({}, {});
+  const found = checkProblems(skills, tools, missing);
+  expect(found.filter(({ isMistake }) => isMistake)).toEqual([]);
+  expect(found.map(({ text }) => text).join("\n")).toContain("search_logs: not here: LOKI_URL");
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conclude, type CheckResult } from "../../src/checks/conclude.ts";
 import { type CheckedSkill, matching } from "../../src/checks/match.ts";
+import { isSaid, phraseOf } from "../../src/checks/phrases.ts";
 import { planOf } from "../../src/checks/plan.ts";
 import { argumentsOf, type Checks, checksSchema } from "../../src/checks/schema.ts";
 import { subjectOfLabels } from "../../src/checks/subject.ts";
@@ -108,6 +109,18 @@ describe("what it is about", () => {
       expect(subjectOfText(said), said).toEqual(subject);
     expect(subjectOfText("the service is down and the queue has no consumer")).toEqual({});
   });
+});
+
+test("a phrase with many gaps is looked for in steps, and a skill's has four at most", async () => {
+  const said = "a ".repeat(200).trim().split(" ");
+  // One way after the other, this would take longer than anybody lives.
+  expect(isSaid(phraseOf(`a ${"* a ".repeat(40)}zz`), said)).toBe(false);
+  expect(isSaid(phraseOf("a * * zz"), "a b c d zz".split(" "))).toBe(true);
+  expect(isSaid(phraseOf("a * zz"), "a b c d e zz".split(" "))).toBe(false);
+  const { mistakes } = await read(
+    'when: { words: ["a * b * c * d * e * f"] }\nchecks: { a: { tool: x } }',
+  );
+  expect(mistakes.join("\n")).toContain('expected at most 4 "*"');
 });
 
 test("arguments are filled with it, and left out where it does not say", async () => {

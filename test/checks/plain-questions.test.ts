@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createChecking } from "../../src/app/checks-parts.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
+import { saidIn } from "../../src/checks/match.ts";
+import { subjectOfText } from "../../src/checks/subject-text.ts";
 import { loadSkills } from "../../src/skills/load.ts";
 import { everyTool } from "../skills/every-tool.ts";
 import { plain } from "../skills/folder.ts";
@@ -37,6 +39,24 @@ describe("questions as people type them", () => {
       ).toEqual([]);
     }
   });
+
+  test("are read at their beginning, however much is pasted below it", () => {
+    const long = "lorem ".repeat(3_000);
+    expect(planOf(`is nginx running? ${long}`).calls.map(({ tool }) => tool)).toContain(
+      "service_status",
+    );
+    expect(planOf(`${long} is nginx running?`).calls).toEqual([]);
+  });
+
+  // Read anew from each dot or dash, they would take minutes.
+  test.each(["a.", "a-", "a@", "1.1.", "why a-", "is not ", "a:1234."])(
+    "may be long: %s",
+    (part) => {
+      const text = part.repeat(100_000 / part.length);
+      expect(subjectOfText(text).service).toBeUndefined();
+      expect(saidIn({ text }).length).toBeLessThanOrEqual(text.length);
+    },
+  );
 
   test("that lack what to look at ask for that", () => {
     const needs = (text: string) => planOf(text).needs;
