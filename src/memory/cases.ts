@@ -10,27 +10,32 @@ export interface Case {
   readonly fixes: readonly Fix[];
 }
 
-/** Notes stand alone; of a thread everything else is one case. In the order of what comes first. */
+/**
+ * Notes stand alone; an incident and the record of its thread are one case, and each incident of a thread is its own. In the
+ * order of what comes first.
+ */
 export function casesOf(items: readonly MemoryItem[]): Case[] {
   const groups = Map.groupBy(items, ({ id, thread, what }) => (what.kind === "note" ? id : thread));
   return [...groups.values()].flatMap((some) => {
     const incidents = some.filter(({ what }) => what.kind === "incident");
     const rest = some.filter(({ what }) => what.kind !== "incident");
-    const [first] = incidents.length > 0 ? incidents : rest;
-    if (first === undefined) return [];
-    // The thread's record of an action is the newer one.
-    const fixes = fixesIn([...incidents, ...rest]);
-    return [{ item: joined(first, rest[0]), ids: some.map(({ id }) => id), fixes }];
+    return (incidents.length > 0 ? incidents : rest.slice(0, 1)).map((item) => {
+      const others = item === rest[0] ? rest.slice(1) : rest;
+      // The thread's record of an action is the newer one.
+      const all = [item, ...others];
+      const fixes = fixesIn(all.map(({ what }) => (what.kind === "note" ? [] : what.fixes)));
+      return { item: joined(item, rest[0]), ids: all.map(({ id }) => id), fixes };
+    });
   });
 }
 
-function fixesIn(items: readonly MemoryItem[]): Fix[] {
+/** Of records of one thread: each action once, as the last of them has it. */
+function fixesIn(records: readonly (readonly Fix[])[]): Fix[] {
   const found = new Map<string, Fix>();
-  for (const { what } of items) {
-    if (what.kind === "note") continue;
+  for (const fixes of records) {
     // Records of earlier versions do not say which action it was.
     const seen = new Map<string, number>();
-    for (const fix of what.fixes) {
+    for (const fix of fixes) {
       const same = `${fix.tool}\n${fix.title}`;
       const nth = (seen.get(same) ?? 0) + 1;
       seen.set(same, nth);
@@ -58,15 +63,18 @@ export interface FixCount {
   readonly failed: number;
 }
 
-/** By tool, the most helpful first. */
+/** By tool, the most helpful first. What incidents of one thread share counts once; what was undone did not help. */
 export function countFixes(cases: readonly Case[]): FixCount[] {
-  const tried = cases.flatMap(({ fixes }) => fixes).filter(({ result }) => result !== "failed");
+  const threads = Map.groupBy(cases, ({ item }) => item.thread);
+  const tried = [...threads.values()]
+    .flatMap((some) => fixesIn(some.map(({ fixes }) => fixes)))
+    .filter(({ result }) => result !== "failed");
   return [...Map.groupBy(tried, ({ tool }) => tool)]
     .map(([tool, some]) => ({
       tool,
       title: some[0]?.title ?? tool,
       approved: some.filter(({ approved }) => approved).length,
-      helped: some.filter(({ helped }) => helped === true).length,
+      helped: some.filter(({ helped, result }) => helped === true && result !== "undone").length,
       failed: some.filter(({ helped, result }) => helped === false || result === "undone").length,
     }))
     .toSorted((a, b) => b.helped - a.helped || b.approved - a.approved);

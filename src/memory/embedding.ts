@@ -45,9 +45,9 @@ export function createEmbedding({ embedder, index, warn, now = Date.now }: Embed
         return textOf(found);
       });
       const vectors = await embed(texts, AbortSignal.timeout(ITEMS_MS));
-      const made = missing.flatMap(({ id, journal }, at) => {
+      const made = missing.flatMap(({ id, journal, seq }, at) => {
         const vector = vectors[at];
-        return vector === undefined ? [] : [{ id, journal, vector }];
+        return vector === undefined ? [] : [{ id, journal, seq, vector }];
       });
       await index.embed(made);
     }

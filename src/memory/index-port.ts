@@ -35,6 +35,8 @@ export interface Candidate {
 export interface Embedded {
   readonly id: string;
   readonly journal: string;
+  /** The entry whose words it was made of: a row that changed since keeps no vector of its old words. */
+  readonly seq: number;
   readonly vector: Float32Array;
 }
 
@@ -76,7 +78,7 @@ export interface MemoryIndex {
   /** The nearest first; without vectors nothing. */
   nearest(vector: Float32Array, spaces: readonly Space[], wanted: Wanted): Promise<Candidate[]>;
   /** Items that have no vector yet. */
-  unembedded(limit: number): Promise<{ id: string; journal: string; item: string }[]>;
+  unembedded(limit: number): Promise<{ id: string; journal: string; seq: number; item: string }[]>;
   embed(vectors: readonly Embedded[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ export interface Episode {
   readonly begun: number;
   readonly cause: string | undefined;
   readonly certainty: "suspected" | "likely" | "confirmed" | undefined;
-  /** What people said that they did. */
+  /** What is to be done about it, as people wrote it: nothing says that it was done. */
   readonly actions: readonly string[];
   /** What was approved and done in its thread. */
   readonly fixes: readonly Fix[];

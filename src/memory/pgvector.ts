@@ -143,12 +143,13 @@ function createNearness(
       const without = has
         ? `WHERE NOT EXISTS (SELECT 1 FROM ${TABLES}_vector v WHERE v.id = i.id AND v.journal = i.journal)`
         : "";
-      const rows = await ask(`SELECT id, journal, item FROM ${TABLES} i ${without} LIMIT $1`, [
+      const rows = await ask(`SELECT id, journal, seq, item FROM ${TABLES} i ${without} LIMIT $1`, [
         limit,
       ]);
-      return rows.map(({ id, journal, item }) => ({
+      return rows.map(({ id, journal, seq, item }) => ({
         id: String(id),
         journal: String(journal),
+        seq: Number(seq),
         item: String(item),
       }));
     },
@@ -265,7 +266,7 @@ async function put(client: Asking, row: Put, model: string | undefined): Promise
   );
   if (rowCount !== 1) return;
   await removeVector(client, row);
-  if (vector !== undefined) await putVector(client, { id, journal, vector }, model);
+  if (vector !== undefined) await putVector(client, { id, journal, seq, vector }, model);
 }
 
 async function removeVector(client: Asking, { id, journal }: Pick<Row, "id" | "journal">) {
@@ -283,7 +284,7 @@ function dimensionsOf([row]: readonly Found[]): number | undefined {
 
 async function putVector(
   client: Asking,
-  { id, journal, vector }: Embedded,
+  { id, journal, seq, vector }: Embedded,
   model: string | undefined,
 ): Promise<void> {
   const { length } = vector;
@@ -299,9 +300,9 @@ async function putVector(
     await client.query(`INSERT INTO ${TABLES}_vectors_of VALUES ($1, $2)`, [model ?? "", length]);
   }
   await client.query(
-    `INSERT INTO ${TABLES}_vector SELECT $1::text, $2::text, $3::vector WHERE EXISTS (SELECT 1 FROM ${TABLES} WHERE id = $1 AND journal = $2)
+    `INSERT INTO ${TABLES}_vector SELECT $1::text, $2::text, $3::vector WHERE EXISTS (SELECT 1 FROM ${TABLES} WHERE id = $1 AND journal = $2 AND seq = $4 FOR UPDATE)
      ON CONFLICT (id, journal) DO UPDATE SET value = excluded.value`,
-    [id, journal, written(vector)],
+    [id, journal, written(vector), seq],
   );
 }
 

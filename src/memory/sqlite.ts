@@ -199,7 +199,7 @@ function statisticsOf(
 }
 
 const UNEMBEDDED =
-  "SELECT id, journal, item FROM item WHERE row NOT IN (SELECT row FROM vector) LIMIT ?";
+  "SELECT id, journal, seq, item FROM item WHERE row NOT IN (SELECT row FROM vector) LIMIT ?";
 const FIELDS = "item.id, item.journal, item.at, space.name AS space, item.item, item.terms";
 const JOINED = "item JOIN space ON space.number = item.space";
 
@@ -217,7 +217,9 @@ function itemStatements(db: DatabaseSync) {
     find: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.id = ? AND item.space IN (SELECT value FROM json_each(?))`,
     ),
-    byRow: db.prepare(`SELECT ${FIELDS} FROM ${JOINED} WHERE item.row = ?`),
+    byRow: db.prepare(
+      `SELECT ${FIELDS} FROM ${JOINED} WHERE item.row = ?1 AND item.space IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR item.kind = ?3)`,
+    ),
     newest: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.space IN (SELECT value FROM json_each(?)) AND (?2 IS NULL OR item.kind = ?2)
        ORDER BY item.at DESC, item.id, item.journal LIMIT ?3`,
@@ -261,24 +263,25 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
       for (const each of sql.of.all(journal)) remove(each);
       sql.undo.run(journal);
     },
-    embed({ id, journal, vector }: Embedded): void {
+    embed({ id, journal, seq, vector }: Embedded): void {
       const known = sql.known.get(id, journal);
-      if (known === undefined) return;
+      if (known === undefined || Number(known["seq"]) !== seq) return;
       vectors?.add(Number(known["row"]), Number(known["space"]), kindOf(known), vector);
     },
     unembedded: (limit: number) =>
       db
         .prepare(UNEMBEDDED)
         .all(limit)
-        .map(({ id, journal, item }) => ({
+        .map(({ id, journal, seq, item }) => ({
           id: String(id),
           journal: String(journal),
+          seq: Number(seq),
           item: String(item),
         })),
     nearest(numbers: readonly number[], vector: Float32Array, wanted: Wanted): Candidate[] {
       const found = vectors?.nearest(numbers, vector, wanted) ?? [];
       return found.flatMap(({ row, near }) => {
-        const item = sql.byRow.get(row);
+        const item = sql.byRow.get(row, JSON.stringify(numbers), wanted.kind ?? null);
         return item === undefined ? [] : [{ ...candidateOf(item), near }];
       });
     },

@@ -43,7 +43,7 @@ function taskText({ question, cause, certainty, outcome }: Task, fixes: readonly
 function episodeText(episode: Episode, fixes: readonly Fix[]): string {
   const { title, cause, certainty, actions, status, outside } = episode;
   const mark = outside ? "(unverified) " : "";
-  const said = actions.slice(0, MAX_FIXES).map((action) => `people did: ${short(action)}`);
+  const said = actions.slice(0, MAX_FIXES).map((action) => `to do: ${short(action)}`);
   return [mark + found(title, cause, certainty), ...fixTexts(fixes), ...said, status].join("; ");
 }
 

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
-import type { Checks } from "../checks/schema.ts";
+import * as z from "zod";
+import { type Checks, checksSchema } from "../checks/schema.ts";
+import { isJsonObject, tryJson } from "../core/json.ts";
 import { CHECKS_FILE, HINTS_FILE } from "./files.ts";
 import type { Skill, Skills } from "./skill.ts";
 
@@ -34,8 +36,32 @@ const FILE = join(import.meta.dirname, "skills.json");
 export function readPrepared(): Prepared | undefined {
   const text = tryRead(FILE)?.toString();
   if (text === undefined) return undefined;
-  const prepared: Prepared = JSON.parse(text);
-  return prepared;
+  return preparedFrom(text);
+}
+
+/** Without what does not have its form, as in a damaged file: those skills are read from their own files. */
+export function preparedFrom(text: string): Prepared {
+  const read = tryJson(text);
+  if (!isJsonObject(read)) return {};
+  return Object.fromEntries(
+    Object.entries(read).flatMap(([hash, made]) => (isSkill(made) ? [[hash, made]] : [])),
+  );
+}
+
+const SHAPE = z.object({
+  name: z.string(),
+  description: z.string(),
+  body: z.string(),
+  allowed: z.object({ calls: z.array(z.unknown()), at: z.string() }).optional(),
+  checks: checksSchema.optional(),
+  places: z
+    .record(z.string(), z.string())
+    .refine((places) => "[]" in places)
+    .optional(),
+});
+
+function isSkill(made: unknown): made is PreparedSkill {
+  return SHAPE.safeParse(made).success;
 }
 
 /** What can be prepared of skills that were just loaded without encoding: those that have neither problems nor hints. */

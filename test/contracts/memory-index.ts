@@ -155,7 +155,7 @@ export function describeMemoryIndex(
       ];
       await index.put(JOURNAL, rows, known(3));
       expect(ids(await index.unembedded(10))).toEqual(["b"]);
-      await index.embed([{ id: "b", journal: JOURNAL, vector: vector(0, 1, 0) }]);
+      await index.embed([{ id: "b", journal: JOURNAL, seq: 1, vector: vector(0, 1, 0) }]);
       expect(await index.unembedded(10)).toEqual([]);
       const found = await index.nearest(vector(1, 0.1, 0), [HERE], ALL);
       expect(ids(found)).toEqual(["a", "b"]);
@@ -164,6 +164,9 @@ export function describeMemoryIndex(
       // Other words have another vector.
       await index.put(JOURNAL, [row("a", "y", { seq: 2 })], known(4));
       expect(ids(await index.nearest(vector(1, 0, 0), [HERE, THERE], ALL))).toEqual(["c", "b"]);
+      // A vector of the old words that comes late is no vector of the new ones.
+      await index.embed([{ id: "a", journal: JOURNAL, seq: 1, vector: vector(1, 0, 0) }]);
+      expect(await index.unembedded(10)).toMatchObject([{ id: "a", seq: 2 }]);
       await index.put(JOURNAL, [{ id: "b", journal: JOURNAL, forgotten: true }], known(5));
       expect(ids(await index.nearest(vector(0, 1, 0), [HERE, THERE], ALL))).toEqual(["c"]);
     });

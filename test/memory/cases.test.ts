@@ -118,6 +118,33 @@ describe("what is alike", () => {
     expect(countFixes(found)).toMatchObject([{ approved: 1, helped: 1 }]);
   });
 
+  test("has two incidents of one thread as two cases, whose thread's actions count once", async () => {
+    const { open, record, alike } = await joined();
+    const from = { thread: "test:one" } as const;
+    const first = await open("Checkout answers 502", {}, from);
+    const second = await open("Checkout answers 502 once more", {}, from);
+    await record("test:one", {
+      fixes: [fix("a1", { helped: true }), fix("a2", { helped: true, result: "undone" })],
+    });
+    const found = await alike();
+    expect(found.map(({ item }) => item.id).toSorted()).toEqual([first, second].toSorted());
+    for (const { fixes, ids } of found) {
+      expect(fixes).toHaveLength(2);
+      expect(ids).toHaveLength(2);
+    }
+    // What helped and was undone is counted as undone alone.
+    expect(countFixes(found)).toMatchObject([{ approved: 2, helped: 1, failed: 1 }]);
+  });
+
+  test("tells to-dos of an incident as what is to be done", async () => {
+    const { open, ledger, saying, alike } = await joined();
+    const id = await open("Checkout answers 502");
+    await ledger.update(saying(), id, { actions: ["raise the limit of the pool"] });
+    const [told] = (await alike()).map(caseText);
+    expect(told).toContain("to do: raise the limit of the pool");
+    expect(told).not.toContain("did");
+  });
+
   test("has no incident of a private place elsewhere, and forget leaves the ledger alone", async () => {
     const { open, alike, memory, journal } = await joined();
     const from: Partial<LedgerSaying> = { audience: "test:secret", thread: "test:secret:1" };

@@ -31,7 +31,7 @@ test("vectors of another model are made again, and two processes share what is t
   const other = open("test/other");
   expect((await other.unembedded(99)).map(({ id }) => id)).toContain("z");
   await other.embed([
-    { id: "z", journal: "memory:slack:T1:2026-11", vector: Float32Array.of(1, 0) },
+    { id: "z", journal: "memory:slack:T1:2026-11", seq: 1, vector: Float32Array.of(1, 0) },
   ]);
   expect(
     await other.nearest(Float32Array.of(1, 0), ["public:slack:T1"], { limit: 1 }),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkProblems } from "../../src/app/check-tools.ts";
 import { loadSkills, openSkills } from "../../src/skills/load.ts";
-import { type Prepared, prepare } from "../../src/skills/prepared.ts";
+import { type Prepared, prepare, preparedFrom } from "../../src/skills/prepared.ts";
 import { folderWith, plain, skillText } from "./folder.ts";
 
 const SHIPPED = join(import.meta.dirname, "../../skills");
@@ -99,4 +99,19 @@ describe("skills that the build read", () => {
     expect(library.skills.map(({ description }) => description)).toEqual(["[secret]."]);
     expect(library.problems).toMatchObject([{ text: "its name holds a secret" }]);
   });
+});
+
+test("a damaged file of the build counts for nothing: the skills are read from their own", async () => {
+  for (const text of ["", "{", "null", "[]", "7", '{"a":null}', '{"a":{"name":5}}'])
+    expect(preparedFrom(text)).toEqual({});
+  const { prepared } = await preparedOf(SHIPPED);
+  const whole = JSON.parse(JSON.stringify(prepared));
+  expect(preparedFrom(JSON.stringify(whole))).toEqual(whole);
+  const [hash = ""] = Object.keys(whole);
+  const damaged = preparedFrom(JSON.stringify({ ...whole, [hash]: { ...whole[hash], body: 5 } }));
+  expect(Object.keys(damaged)).toHaveLength(Object.keys(whole).length - 1);
+  const library = openSkills([SHIPPED], plain, { folder: SHIPPED, prepared: damaged });
+  await library.refresh();
+  expect(library.problems).toEqual([]);
+  expect(library.skills).toHaveLength(Object.keys(whole).length);
 });
