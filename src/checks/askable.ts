@@ -13,7 +13,7 @@ const WANTED = new RegExp(
 
 /** Somebody wants to know how things are called and done, and who does them. */
 const EXPLAINED = new RegExp(
-  `${POLITE}(?:explain\\b|define\\b|teach\\b|tell me (?:an? |about )|how (?:does|can|should) (?:i|we|you|one)\\b|how to\\b|how does [\\w ]{1,40} work\\b|what does [\\w ]{1,40} (?:mean|stand for|say)\\b|who (?:owns?|wrote|made|maintains|built|is on (?:call|duty))\\b|what is (?:an? )?(?!\\w*(?:ing|ed)\\b|(?:broken|wrong|down|up|slow|new|on|full|red)\\b)[a-z0-9-]+\\W*$)`,
+  `${POLITE}(?:explain\\b|define\\b|teach\\b|tell me (?:an? |about )|how (?:does|can|should) (?:i|we|you|one)\\b(?! (?:see|find out|tell|know|check) (?:why|what|which|whether|if|where)\\b)|how to\\b|how does [\\w ]{1,40} work\\b|what does [\\w ]{1,40} (?:mean|stand for|say)\\b|who (?:owns?|wrote|made|maintains|built|is on (?:call|duty))\\b|what is (?:an? )?(?!\\w*(?:ing|ed)\\b|(?:broken|wrong|down|up|slow|new|on|full|red)\\b)[a-z0-9-]+\\W*$)`,
   "i",
 );
 

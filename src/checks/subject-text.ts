@@ -11,6 +11,13 @@ const NO_VALUE = new Set(
   ),
 );
 
+/** When something was: "errors of the past week" names no service. */
+const TIMES = new Set(
+  "today yesterday tonight tomorrow now recently lately past previous last this current morning noon afternoon evening night midnight second seconds minute minutes hour hours day days week weeks weekend month months year monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december".split(
+    " ",
+  ),
+);
+
 /** What systems have of a kind: no name of one. */
 const GENERIC = new Set(
   "alert alerts all few http internal latest lots many recent several some api app application backup box build certificate cluster container cpu daemon database deploy deployment disk dns firewall frontend backend host internet job latency load log machine memory namespace network node page pipeline pod port postgres process prod production program queue replica server service site staging swap system vpn website".split(
@@ -82,10 +89,12 @@ const BEFORE: readonly SubjectName[] = ["namespace", "deployment", "service", "q
 /** How else people write it. */
 const ALIAS: Readonly<Partial<Record<SubjectName, string>>> = { namespace: "(?:namespace|ns)" };
 
+function isValue(word: string): boolean {
+  return !NO_VALUE.has(word.toLowerCase()) && !TIMES.has(word.toLowerCase());
+}
+
 function isName(word: string | undefined): word is string {
-  return (
-    word !== undefined && !NO_VALUE.has(word.toLowerCase()) && !GENERIC.has(word.toLowerCase())
-  );
+  return word !== undefined && isValue(word) && !GENERIC.has(word.toLowerCase());
 }
 
 function serviceIn(text: string): string | undefined {
@@ -101,8 +110,11 @@ function sinceIn(text: string): string | undefined {
       text,
     ) ?? [];
   if (unit !== undefined) return `${count}${unit.toLowerCase()}`;
-  const [, ago] = /\b(?:since|for)\s+(?:the\s+)?(\d{1,3}\s?[mhdw])\b/i.exec(text) ?? [];
-  if (ago !== undefined) return ago.replace(/\s/, "");
+  const [, long, of] =
+    /\b(?:since|for)\s+(?:the\s+)?(\d{1,3})\s?(m|h|d|w)(?:in|inutes?|ours?|ays?|eeks?|r)?s?\b/i.exec(
+      text,
+    ) ?? [];
+  if (of !== undefined) return `${long}${of.toLowerCase()}`;
   const [, time] = /\bsince\s+(\d{1,2}:\d\d)\b/i.exec(text) ?? [];
   if (time !== undefined) return time;
   if (/\bthis morning\b/i.test(text)) return "06:00";
@@ -119,7 +131,7 @@ function namedIn(text: string, name: SubjectName): string | undefined {
     "i",
   );
   const value = after.exec(text)?.[1]?.replace(/[./-]+$/, "");
-  if (value !== undefined && !NO_VALUE.has(value.toLowerCase())) return value;
+  if (value !== undefined && isValue(value)) return value;
   if (name === "namespace") {
     const flag = /(?:^|\s)-n[\s=]+([a-z0-9][a-z0-9-]*)/.exec(text)?.[1];
     if (flag !== undefined) return flag;

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createChecking } from "../../src/app/checks-parts.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
+import { isAboutSystems } from "../../src/checks/askable.ts";
 import { saidIn } from "../../src/checks/match.ts";
 import { subjectOfText } from "../../src/checks/subject-text.ts";
 import { loadSkills } from "../../src/skills/load.ts";
@@ -38,6 +39,12 @@ describe("questions as people type them", () => {
         question,
       ).toEqual([]);
     }
+  });
+
+  test("that ask how to see what is wrong want it looked at", () => {
+    expect(planOf("how can I see why nginx is failing").calls).not.toEqual([]);
+    expect(isAboutSystems("how can I see why checkout is slow")).toBe(true);
+    expect(isAboutSystems("how can I restart checkout")).toBe(false);
   });
 
   test("are read at their beginning, however much is pasted below it", () => {
