@@ -45,7 +45,13 @@ export async function quietShifts(
       }
     }
   }
-  return found.toSorted((a, b) => a.until - b.until);
+  return found.toSorted((a, b) => a.until - b.until || orderOf(a, b));
+}
+
+/** Of those that end together: by window, then by where. */
+function orderOf(a: QuietShift, b: QuietShift): number {
+  const [one, other] = [a, b].map(({ window, where }) => JSON.stringify([window, where]));
+  return one === other ? 0 : (one ?? "") < (other ?? "") ? -1 : 1;
 }
 
 async function alertsUntil(journal: Around["journal"], key: JournalKey, to: number) {

@@ -83,26 +83,26 @@ export function createHandoffs(parts: HandoffParts) {
 
   return {
     async of(period: Period, viewer: Viewer, now: number): Promise<Handoff> {
-      const quiet = quietShifts(parts, period, viewer);
-      const unasked = unaskedThreads(parts, period, viewer);
       const { from, to, zone, name } = period;
       const limit = MAX_INCIDENTS;
       const ever = { ...period, from: Math.max(0, to - RECUR_MS), zone, name };
-      const [{ threads, isCut }, open, began, said, before] = await Promise.all([
+      const [{ threads, isCut }, open, began, said, before, quiet, unasked] = await Promise.all([
         threadsOf(period, viewer),
         ledger.list({ status: "open", limit }, viewer),
         ledger.list({ period, limit }, viewer),
         // What ended in the period or after it.
         ledger.list({ saidIn: { from, to: now }, limit }, viewer),
         ledger.list({ period: ever, limit }, viewer),
+        quietShifts(parts, period, viewer),
+        unaskedThreads(parts, period, viewer),
       ]);
       return {
         period,
         incidents: concerned([...open, ...began, ...said], period),
         explained: before.filter(({ cause }) => cause !== undefined),
         threads,
-        maintenance: await quiet,
-        unasked: await unasked,
+        maintenance: quiet,
+        unasked,
         // They hold everywhere in a team, and are nothing for people from elsewhere.
         frozen: viewer.tenants.length === 0 ? [] : frozenAt(now),
         isCut,

@@ -26,8 +26,10 @@ export function createIncidentNews({ config, journal, catalog, adapters, wake }:
   async function isShared(channel: string): Promise<boolean> {
     const key = tryJournalKey(channel);
     if (key === undefined) return false;
+    const adapter = adapters.get(transportOf(key));
+    if (adapter === undefined) return true;
     try {
-      return (await adapters.get(transportOf(key))?.isShared?.(key)) === true;
+      return (await adapter.isShared?.(key)) === true;
     } catch {
       return true;
     }

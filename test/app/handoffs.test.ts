@@ -360,3 +360,38 @@ test("in the terminal of a store that serves Slack the answer says what it does 
   // Nobody here can say which of them is private.
   expect(said).not.toContain("kubernetes_scale");
 });
+
+test("a platform that does not answer fails the hand-off alone: nothing is left that nobody waits for", async () => {
+  const { journal, ledger } = stage();
+  await journal.post("alerts:slack:T1:C1", {
+    id: "a1",
+    kind: "message",
+    actor: { account: ANA, name: "ana" },
+    text: "x",
+  });
+  const { adapter } = createChat({ transport: "slack" });
+  adapter.audience = () => Promise.reject(new Error("Slack is away"));
+  const lost: unknown[] = [];
+  const note = (error: unknown) => void lost.push(error);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const handoffs = createHandoffs({
+    journal,
+    adapters: new Map([["slack", adapter]]),
+    // It answers only after Slack has failed.
+    ledger: {
+      list: async (...asked) => {
+        await new Promise((done) => setTimeout(done, 20));
+        return ledger.list(...asked);
+      },
+    },
+    tools: () => [],
+    freezes: { known: () => [] },
+    encode: (said) => said,
+  });
+  const period = await readPeriod("today", { zone: ZONE, now: Date.now() });
+  const viewer = { audience: undefined, tenants: ["slack:T1"] };
+  await expect(handoffs.of(period, viewer, Date.now())).rejects.toThrow("Slack is away");
+  await new Promise((done) => setTimeout(done, 40));
+  expect(lost).toEqual([]);
+});

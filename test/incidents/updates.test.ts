@@ -16,6 +16,7 @@ async function stage(
   change: Change = { severity: "sev1" },
   updateMinutes: UpdateMinutes = { sev1: 30, sev2: 60 },
   isShared: () => Promise<boolean> = async () => false,
+  served = "slack",
 ) {
   const clock = { now: Date.parse("2026-11-24T12:00Z") };
   const journal = openMemoryJournal({ now: () => clock.now });
@@ -26,7 +27,7 @@ async function stage(
       config: { incidentChannels: ["slack:T1:C9"], updateMinutes },
       journal,
       catalog: openCatalog(),
-      adapters: new Map([["slack", { isShared }]]),
+      adapters: new Map([[served, { isShared }]]),
       wake: (key) => void woken.add(key),
     });
   const news = newsOf();
@@ -230,4 +231,11 @@ test("a channel that other companies read along, or of which nobody can say so, 
   await say({ severity: "sev2" });
   // What was left out meanwhile is told now.
   expect(await news()).toHaveLength(2);
+});
+
+test("a channel of a platform that this process does not serve counts as shared and hears nothing", async () => {
+  const here = await stage();
+  expect((await here.news()).length).toBeGreaterThan(0);
+  const elsewhere = await stage({ severity: "sev1" }, {}, async () => false, "discord");
+  expect(await elsewhere.news()).toEqual([]);
 });

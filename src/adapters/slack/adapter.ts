@@ -154,7 +154,8 @@ function channelsIn(
     tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
     async isShared(key) {
       const { channel, people } = at(key);
-      return channel !== undefined && (await people?.isShared(channel)) === true;
+      // Of a workspace that is not served nobody can be asked.
+      return channel !== undefined && (people === undefined || (await people.isShared(channel)));
     },
     channel: async (key) => channelOf(key),
   };

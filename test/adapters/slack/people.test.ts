@@ -152,6 +152,10 @@ test.each(["shared", "invited"] as const)(
   },
 );
 
+test("a channel of a workspace that is not served counts as shared", async () => {
+  expect(await bot.adapter.isShared?.("slack:T0ELSEWHERE:C0OPS")).toBe(true);
+});
+
 test("a thread is in its channel", async () => {
   expect(await bot.adapter.channel(key)).toBe(key.split(":").slice(0, 3).join(":"));
 });
