@@ -105,7 +105,8 @@ function tellAt(group: Group, told: Told | undefined, now: number): number {
   if (told === undefined) return 0;
   // That it flaps is taken back once it stays as it is, though nothing new was said.
   if (told.upTo >= group.last) return told.flaps ? calmFrom(group) : Infinity;
-  if (isFlapping(group, now)) return told.at + FLAPPING_MS;
+  // That it begins to flap is told as soon as anything new.
+  if (told.flaps && isFlapping(group, now)) return told.at + FLAPPING_MS;
   const [, pace = 0] = PACES_MS.find(([count]) => told.lately.length >= count) ?? [];
   return told.at + (group.news > told.upTo ? pace : REPEATS_MS);
 }

@@ -247,3 +247,17 @@ test("a long journal is taken up from what was kept of it", async () => {
   expect(state).toEqual(whole);
   expect(state.groups.add).toBeTypeOf("function");
 });
+
+test("that a group begins to flap is told at once, not five minutes later", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const { work } = workerOf();
+  for (let turn = 0; turn < 9; turn++) {
+    await say(["Cpu"], {}, turn % 2 === 0 ? "firing" : "resolved");
+    await work(KEY);
+    clock.now += 4_000;
+  }
+  clock.now += 15_000;
+  await work(KEY);
+  const [thread = KEY] = channel.values();
+  expect((await states(thread)).at(-1)?.flaps).toBeDefined();
+});
