@@ -238,14 +238,12 @@ function isPhrase(text: string): boolean {
   return !/[\n?]/.test(text);
 }
 
-/** By its name or by its words: "forget it", "forget about that" and "never mind" are prose. */
+/** By its name, or after a slash, `note` or `note about` by its words: "forget web-2 for now" is prose. */
 function readForget(rest: string, typed: boolean): Reading {
   if (/^m-[a-z2-7]+$/i.test(rest)) return toolCall("forget", { id: rest });
-  const isVague = /^(?:about\s+)?(?:it|that|this|them|these|those|me|us|everything|all)\b/i.test(
-    rest,
-  );
-  const isMeant = rest !== "" && (typed || (!isVague && isPhrase(rest)));
-  return isMeant ? toolCall("forget", { text: rest }) : proseOr(typed, "forget");
+  const [, said] = /^(?:the\s+)?note\s+(?:about\s+)?([^]+)$/i.exec(rest) ?? [];
+  const words = said !== undefined && (typed || isPhrase(rest)) ? said : typed ? rest : "";
+  return words === "" ? proseOr(typed, "forget") : toolCall("forget", { text: words });
 }
 
 /** `remember: …` and `remember that …`; a question is prose: "remember that outage?" */

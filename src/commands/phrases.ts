@@ -29,7 +29,7 @@ export const USAGE = {
   feedback: ["feedback"],
   remember: ["remember that <what later threads should know>"],
   notes: ["notes", "notes about <words>"],
-  forget: ["forget m-k3qa7xw2ab", "forget <words of the note>"],
+  forget: ["forget m-k3qa7xw2ab", "forget note <its words>"],
   recall: ["recall <words>"],
   mirror: ["mirror to discord:<server>:<channel>", "mirror to slack:<workspace>:<channel>"],
   unmirror: ["unmirror"],

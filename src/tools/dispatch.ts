@@ -10,6 +10,7 @@ import {
   effectOf,
   meantBy,
   type Prepared,
+  type Looking,
   prepareCall,
   previewOf,
   unknownTool,
@@ -25,7 +26,7 @@ import {
   verifyLater,
   whyUnseen,
 } from "./run-call.ts";
-import type { Asker, Tool, ToolContext, Verdict } from "./tool.ts";
+import type { Asker, Tool, Verdict } from "./tool.ts";
 
 /** What a tool that does not say what it changes may change. */
 const WHOLE_MACHINE = "this machine";
@@ -40,13 +41,9 @@ export interface DispatchParts extends CallParts {
 }
 
 /** How a call was asked for. */
-interface Asked {
+interface Asked extends Looking {
   /** A person or a model; the bot itself may fill internal arguments. */
   by?: "person" | "bot";
-  /** What times are meant by. */
-  here?: ToolContext["here"];
-  /** The thread's messages, for those that a call quotes. */
-  said?: ToolContext["said"];
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;

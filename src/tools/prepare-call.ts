@@ -107,16 +107,14 @@ export function whyElsewhere(
   return `${name} is for ${JSON.stringify(args["host"])}, and this is ${host}`;
 }
 
+/** What a pin may look up besides. */
+export type Looking = Pick<ToolContext, "here" | "said" | "viewer" | "typedBy">;
+
 /** @throws BotError as `Dispatcher.prepare`, but for what depends on earlier calls */
 export async function prepareCall(
   parts: CallParts,
   tool: Tool,
-  {
-    asked,
-    by,
-    here,
-    said,
-  }: { asked: JsonObject; by: "person" | "bot" } & Pick<ToolContext, "here" | "said">,
+  { asked, by, ...looking }: { asked: JsonObject; by: "person" | "bot" } & Looking,
   signal: AbortSignal,
 ): Promise<Prepared> {
   const given = await check(tool, asked, by);
@@ -128,7 +126,7 @@ export async function prepareCall(
   const pinned = isSimple
     ? args
     : await look(parts, [tool, args], signal, async (plain) => {
-        const ctx = { ...plain, here, said };
+        const ctx = { ...plain, ...looking };
         const fixed = tool.pin === undefined ? args : jsonObject(await tool.pin(args, ctx));
         await tool.precheck?.(fixed, ctx);
         return fixed;

@@ -2,6 +2,7 @@ import type * as z from "zod";
 import type { ArgumentKind } from "../core/canonical.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
+import type { Viewer } from "../core/viewer.ts";
 import type { ImageType } from "../core/file-type.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { AnsweredBy } from "../core/tool-spec.ts";
@@ -134,6 +135,10 @@ export interface ToolContext {
   here?: (() => Promise<Here>) | undefined;
   /** As of an asker; only while the call is prepared. */
   said?: Asker["said"] | undefined;
+  /** Who sees the card; only while the call is prepared. */
+  viewer?: (() => Promise<Viewer>) | undefined;
+  /** The account of the person who typed the call as a command; undefined: a model or a rule asked. Only while the call is prepared. */
+  typedBy?: string | undefined;
   /** There while the tool is run, and in a read-back by a worker that knows it; never in a pin, preview or precheck. */
   asker?: Asking | undefined;
 }

@@ -22,8 +22,8 @@ test("in the terminal notes are kept, listed, recalled and forgotten from one st
   expect(recalled.out).toContain("From memory, to be verified");
   expect(recalled.out).toContain("the canary of checkout is web-2");
   expect(recalled.out).not.toContain("db-1");
-  expect((await ask("forget zebra")).out).toContain("I forgot nothing: no note here has all");
-  expect((await ask("forget canary checkout")).out).toContain("Forgotten:");
+  expect((await ask("forget note zebra")).out).toContain("I forgot nothing: no note here has all");
+  expect((await ask("forget note canary checkout")).out).toContain("Forgotten:");
   expect((await ask("notes")).out).not.toContain("canary");
   expect((await ask("recall canaries of the checkout")).out).not.toContain("web-2");
 });

@@ -40,13 +40,17 @@ describe("commands", () => {
     expect(readText("/notes web-2")).toEqual(call("notes", { text: "web-2" }));
     expect(readText("notes")).toEqual(call("notes", {}));
     expect(readText("forget M-k3qa7xw2ab")).toEqual(call("forget", { id: "M-k3qa7xw2ab" }));
-    expect(readText("forget web-2 drained")).toEqual(call("forget", { text: "web-2 drained" }));
+    expect(readText("forget the note about web-2 drained")).toEqual(
+      call("forget", { text: "web-2 drained" }),
+    );
     expect(readText("/forget it")).toEqual(call("forget", { text: "it" }));
     for (const text of ["recall checkout 502", "/recall checkout 502"])
       expect(readText(text)).toEqual(call("recall", { text: "checkout 502" }));
     for (const text of [
       "recall how we fixed it?",
       "recall",
+      "forget web-2 for now",
+      "forget the last deploy",
       "forget about that",
       "forget the plan.\nRestart it instead",
       "remember that outage?",

@@ -42,7 +42,20 @@ function asking() {
       (await memory.note(saying(changes), text)).item.id,
     recall: async (text: string) =>
       (await createRecall(lent, []).run({ text, limit: 5 }, ctx)).text,
-    forget: async (text: string) => (await createForget(lent).run({ text }, ctx)).text,
+    /** As a command that this account typed; without one as a model. */
+    forget: async (text: string, typedBy: string | undefined = "slack:T1:U1") => {
+      const tool = createForget(lent);
+      const args =
+        (await tool.pin?.({ text }, { ...idleContext(), viewer: async () => HERE, typedBy })) ?? {};
+      return (await tool.run(args, ctx)).text;
+    },
+    card: async (id: string) => {
+      const tool = createForget(lent);
+      const args = (await tool.pin?.({ id }, { ...idleContext(), viewer: async () => HERE })) ?? {};
+      return tool.preview?.(args, ctx);
+    },
+    byModel: async (text: string) =>
+      createForget(lent).pin?.({ text }, { ...idleContext(), viewer: async () => HERE }),
     notes: async () => (await createNotes(lent).run({ limit: 50 }, ctx)).text,
   };
 }
@@ -93,6 +106,19 @@ test("words that one note has take it away; words that several have list those a
   expect(left).toContain("2 notes:");
   expect(left).not.toContain(drained);
   expect(await forget("drained Sundays")).toContain("I forgot nothing: no note here has all");
+});
+
+test("a card says what is forgotten, models give the name, and somebody else's note is only listed", async () => {
+  const { note, forget, notes, card, byModel } = asking();
+  const id = await note("web-2 is the canary");
+  expect(await card(id)).toMatchObject({
+    lines: [{ label: "Forgets", value: expect.stringContaining("web-2 is the canary") }],
+  });
+  await expect(byModel("web-2")).rejects.toThrow("Give the note's name as `id`");
+  expect(await forget("web-2", "slack:T1:U2")).toContain(
+    `I forgot nothing: one note has all of the words "web-2". Say which one, such as \`forget ${id}\``,
+  );
+  expect(await notes()).toContain("1 note:");
 });
 
 test("words that only notes of other places have take nothing away, and are answered as words that nobody wrote", async () => {

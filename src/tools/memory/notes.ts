@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { BotError } from "../../core/errors.ts";
 import { counted } from "../../core/text.ts";
+import type { Viewer } from "../../core/viewer.ts";
 import type { MemoryItem } from "../../memory/item.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { itemText } from "../../memory/words.ts";
@@ -56,7 +58,6 @@ export function createRemember(memory: () => Memory): Tool {
 
 /** Takes something out of memory, for everybody. */
 export function createForget(memory: () => Memory): Tool {
-  type Named = { id?: string | undefined; text?: string | undefined };
   const found = async ({ id, text = "" }: Named, ctx: ToolContext) => {
     const saying = await askedIn(ctx);
     const one = id === undefined ? undefined : await memory().get(id, saying);
@@ -67,7 +68,7 @@ export function createForget(memory: () => Memory): Tool {
     name: "forget",
     summary: "takes a note or a record of an earlier thread out of memory",
     description:
-      "Takes a note, or the record of what an earlier thread found, out of memory, when a person asks for it: by its name, or a note by words that only it has. It is shown and found no more.",
+      "Takes a note, or the record of what an earlier thread found, out of memory, when a person asks for it. Give its name, as notes and recall list it. It is shown and found no more.",
     input: z
       .strictObject({
         id: z
@@ -84,7 +85,8 @@ export function createForget(memory: () => Memory): Tool {
           .regex(/\S/, "is empty")
           .max(500)
           .optional()
-          .describe("Without a name: words of the note"),
+          .describe("Words of the note, in a command that a person typed; models give its name"),
+        note: z.string().optional().describe("What it says").meta({ internal: true }),
       })
       .refine(({ id, text }) => (id === undefined) !== (text === undefined), {
         path: ["id"],
@@ -96,8 +98,14 @@ export function createForget(memory: () => Memory): Tool {
     title: ({ id, text }) => `Forget ${id ?? `the note about ${text}`}`,
     timeoutMs: TOOL_MS,
     resource: () => "notes",
-    preview: async ({ id, text }) => ({
-      lines: [{ label: "Forgets", value: id ?? `the note with all of these words: ${text}` }],
+    pin: async (named, { viewer, typedBy }) =>
+      viewer === undefined ? named : whichOne(memory(), named, await viewer(), typedBy),
+    preview: async ({ id, text, note }) => ({
+      lines: [
+        id === undefined
+          ? { label: "Looks for", value: `the note with all of these words: ${text}` }
+          : { label: "Forgets", value: note ?? id },
+      ],
       blastRadius: "Nobody finds it any more. Changes only this program's own memory.",
       undo: "It can only be noted once more.",
     }),
@@ -110,17 +118,42 @@ export function createForget(memory: () => Memory): Tool {
     async run({ id, text = "" }, ctx) {
       const saying = await askedIn(ctx);
       if (id !== undefined) return forgotten(await memory().forget(saying, id));
+      // Words alone take nothing away: nobody was shown which note has them.
       const notes = await memory().notesWith(text, saying);
-      const [only, ...others] = notes;
-      if (only !== undefined && others.length === 0)
-        return forgotten(await memory().forget(saying, only.id));
+      const [first] = notes;
       const which = `of the words ${JSON.stringify(text)}`;
-      if (only === undefined)
+      if (first === undefined)
         return { text: `I forgot nothing: no note here has all ${which}. \`notes\` lists them.` };
-      const head = `I forgot nothing: ${notes.length} notes have all ${which}. Say which one, such as \`forget ${only.id}\`:`;
+      const have = notes.length === 1 ? "one note has" : `${notes.length} notes have`;
+      const head = `I forgot nothing: ${have} all ${which}. Say which one, such as \`forget ${first.id}\`:`;
       return { text: [head, ...notes.slice(0, MOST_OFFERED).map(itemText)].join("\n") };
     },
   });
+}
+
+interface Named {
+  id?: string | undefined;
+  text?: string | undefined;
+  note?: string | undefined;
+}
+
+/** What exactly is forgotten, for the card. Words stand for the one note that has them, if whoever typed them wrote it. */
+async function whichOne(
+  memory: Memory,
+  named: Named,
+  viewer: Viewer,
+  typedBy: string | undefined,
+): Promise<Named> {
+  const { id, text = "" } = named;
+  if (id !== undefined) {
+    const item = await memory.get(id, viewer);
+    return { id, ...(item !== undefined && { note: itemText(item) }) };
+  }
+  if (typedBy === undefined)
+    throw new BotError("INPUT_INVALID", "Give the note's name as `id`: `notes` lists them.");
+  const [only, ...others] = await memory.notesWith(text, viewer);
+  const isOwn = only?.what.kind === "note" && only.what.by.account === typedBy;
+  return isOwn && others.length === 0 ? { id: only.id, note: itemText(only) } : { text };
 }
 
 function forgotten(item: MemoryItem): { text: string } {

@@ -23,7 +23,7 @@ import { QUESTION_MS } from "../../thread/waiting.ts";
 import { waitFor } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
-import { peopleAround, placeNameIn, saidAt } from "./places.ts";
+import { audienceOf, peopleAround, placeNameIn, saidAt, tenantsOf } from "./places.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { frozenFor } from "./permission/frozen.ts";
@@ -180,7 +180,19 @@ function escalationOf({ escalate }: Ask, from: number): Pick<Card, "escalation">
 
 /** What a tool's pin may look up of the thread. */
 function lookingIn(ctx: ThreadContext, call: Call) {
-  return { here: () => hereOf(ctx, call), said: (post: string) => saidAt(ctx, post) };
+  const run = ctx.thread.runs.get(call.run);
+  const account = run && askerIn(run)?.account;
+  const isTyped = run !== undefined && run.modelRun === undefined;
+  return {
+    here: () => hereOf(ctx, call),
+    said: (post: string) => saidAt(ctx, post),
+    viewer: async () => ({
+      audience: await audienceOf(ctx),
+      tenants: await tenantsOf(ctx, account ?? ""),
+      thread: ctx.key,
+    }),
+    ...(isTyped && { typedBy: account }),
+  };
 }
 
 /** Times are meant by the asker's clock. */
