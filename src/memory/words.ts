@@ -52,8 +52,11 @@ function found(what: string, cause: string | undefined, certainty: string | unde
   return `${short(what)} → ${cause === undefined ? "no cause was found" : `${short(cause)}${grade}`}`;
 }
 
+/** What helped first: a reader in a hurry sees the beginning. */
 function fixTexts(fixes: readonly Fix[]): string[] {
-  return fixes.slice(0, MAX_FIXES).map(({ title, result, helped }) => {
+  const rank = ({ helped }: Fix) => (helped === true ? 0 : 1);
+  const ranked = fixes.toSorted((a, b) => rank(a) - rank(b));
+  return ranked.slice(0, MAX_FIXES).map(({ title, result, helped }) => {
     const how =
       helped === undefined ? result : `${result}, ${helped ? "it helped" : "it did not help"}`;
     return `${short(title)}: ${how}`;

@@ -44,8 +44,11 @@ export interface CheckedRun {
   readonly calls: readonly Call[];
 }
 
-/** The conclusion first, what to do, what else is broken, and what nobody could see. */
-export function checkedText(checked: CheckedRun): string {
+/**
+ * The conclusion first, what to do, `beside`, what else is broken, and what nobody could see: a reader in a hurry sees the first
+ * few hundred characters.
+ */
+export function checkedText(checked: CheckedRun, beside: readonly string[] = []): string {
   const { shown, calls } = checked;
   const { statements, answers, others } = shown;
   const [cause, ...more] = statements;
@@ -57,6 +60,7 @@ export function checkedText(checked: CheckedRun): string {
     head,
     rows(more),
     fixesText(shown),
+    ...beside,
     others.length === 0 ? "" : `Also seen, perhaps for another reason:\n${rows(others)}`,
     statements.length + answers.length === 0 ? lookedText(calls) : "",
     unseenText(shown.gaps, calls),
@@ -160,6 +164,12 @@ export function notSaid(skills: readonly string[], needs: readonly string[]): st
   ].join("\n");
 }
 
+/** A line of memory, short enough that everybody reads it; its link stays whole. */
+function withLink(text: string): string {
+  const [link = ""] = / https?:\S+$/.exec(text) ?? [];
+  return `${shortened(plainWords(text.slice(0, text.length - link.length)), 350)}${link && ` ${plainWords(link.trim())}`}`;
+}
+
 /** What memory has of it. */
 export function rememberedText({
   items,
@@ -168,7 +178,7 @@ export function rememberedText({
   const lines = [...items.map(({ text }) => text), ...fixes.map((fix) => `done then: ${fix}`)];
   return [
     "From memory, to be verified:",
-    ...lines.slice(0, MAX_LINES).map((each) => `- ${shortened(plainWords(each), 600)}`),
+    ...lines.slice(0, MAX_LINES).map((each) => `- ${withLink(each)}`),
   ].join("\n");
 }
 

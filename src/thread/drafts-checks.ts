@@ -117,14 +117,13 @@ function answerOf(
   const calls = checksIn(run);
   const state = alertsOf(thread, checks)?.state;
   const remembered = run.above?.remembered;
-  const parted = [
-    calls.length === 0 && state !== undefined
-      ? phrases.alertText(state, checks.skills)
-      : phrases.checkedText({ checks, calls, shown: shownBy(run, checks, parts.checks) }),
-    ...(remembered === undefined ? [] : [phrases.rememberedText(remembered)]),
+  const beside = [
     phrases.markText({ checks, calls }, why),
+    ...(remembered === undefined ? [] : [phrases.rememberedText(remembered)]),
   ];
-  return parted.join("\n\n");
+  if (calls.length === 0 && state !== undefined)
+    return [phrases.alertText(state, checks.skills), ...beside].join("\n\n");
+  return phrases.checkedText({ checks, calls, shown: shownBy(run, checks, parts.checks) }, beside);
 }
 
 function alertsOf({ alerts }: Thread, { group }: Checks): ShownAlerts | undefined {

@@ -50,7 +50,7 @@ describe("without a model", () => {
     await stage.say("web is down");
     await stage.settle();
     expect(stage.chat.answers()[0]?.text).toContain(
-      "**INCONCLUSIVE: nothing that I looked at is broken.**\n\nLooked at:\n- look [T1]",
+      "**INCONCLUSIVE: nothing that I looked at is broken.**\n\n_Without a model: 1 check of `web-down` looked._\n\nLooked at:\n- look [T1]",
     );
   });
 
@@ -82,8 +82,8 @@ describe("without a model", () => {
       [
         "**No filesystem is 90 % full.** [T1]",
         "- /: 26 % used",
-        "Also seen, perhaps for another reason:\n- Service web: no endpoints [T2]",
         "_Without a model: 2 checks of `disk-full` looked._",
+        "Also seen, perhaps for another reason:\n- Service web: no endpoints [T2]",
       ].join("\n\n"),
     );
   });

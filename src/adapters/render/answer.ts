@@ -21,8 +21,8 @@ import { splitBlocks } from "./split.ts";
 /** A longer result is shown in part where its whole is kept as an artifact. */
 const MAX_RESULT_BYTES = 2_500;
 const MAX_ARGS = 120;
-/** Characters of an answer that everybody in the thread reads; the rest is behind More. */
-const MAX_READ = 900;
+/** Characters of an answer that everybody in the thread reads; the rest is behind More. Checks' answers end with what memory has. */
+const MAX_READ = { model: 900, checks: 1_200 };
 /** A table that is shown page by page takes the room of so many rows. */
 const PAGED_ROWS = 10;
 
@@ -47,7 +47,8 @@ export async function renderAnswer(
     const said = signed(answer, gradedBlocks(await readMarkdown(answer.text, mayLink)));
     if (options.isUncut)
       return { blocks: [...said, ...evidenceLines(answer)], buttons: offerButtons(answer) };
-    const { head, isCut } = cut(withReferences(said), options);
+    const most = answer.byChecks === true ? MAX_READ.checks : MAX_READ.model;
+    const { head, isCut } = cut(withReferences(said), most, options);
     const more = isCut ? [readButton("answer", answer.run, "More")] : [];
     const whole = { name: "answer.md", text: answer.text };
     const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
@@ -70,6 +71,7 @@ export async function renderWhole(answer: Answer, allowLink: AllowLink): Promise
 /** As much as everybody reads, cut where a paragraph ends if that is possible. */
 function cut(
   blocks: readonly Block[],
+  most: number,
   { isPaged = () => false }: RenderOptions,
 ): { head: Block[]; isCut: boolean } {
   const weigh = (block: ShownBlock): number => {
@@ -78,8 +80,12 @@ function cut(
   };
   const [head = [], ...rest] = splitBlocks(
     shownBlocks(blocks),
-    (some) => some.reduce((sum, block) => sum + weigh(block), 0) <= MAX_READ,
+    (some) => some.reduce((sum, block) => sum + weigh(block), 0) <= most,
   );
+  const last = head.at(-1);
+  const isHeading = last?.kind === "text" && textOf(last).endsWith(":");
+  // What it introduces is behind More.
+  if (rest.length > 0 && head.length > 1 && isHeading) head.pop();
   return { head, isCut: rest.length > 0 };
 }
 
