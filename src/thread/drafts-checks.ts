@@ -1,4 +1,5 @@
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
+import type { Finding } from "../core/finding.ts";
 import {
   type Checking,
   checksIn,
@@ -69,8 +70,10 @@ export function firstLookIn(
   return { calls: named, checks: { why: "first_look", ...checks } };
 }
 
-/** Findings are listed before what a tool wrote itself. */
-function withoutFindings(text: string, count: number): string {
+/** Findings are listed before what a tool wrote itself. What it only tells of, such as changes, stands in its own words alone. */
+export function withoutFindings(text: string, findings: readonly Finding[]): string {
+  if (findings.every(({ object }) => object.kind === "Change")) return text.trim();
+  const count = findings.length;
   const end = count === 0 ? -1 : text.indexOf("\n\n");
   return count > 0 && end === -1 ? "" : text.slice(end === -1 ? 0 : end).trim();
 }
@@ -79,7 +82,7 @@ function withoutFindings(text: string, count: number): string {
 function shownBy(run: Run, checks: Checks, checking: Checking | undefined): Shown {
   const checked = checksIn(run).flatMap(({ call, finished }) => {
     const { outcome, findings = [], gaps = [], text: whole = "" } = finished ?? {};
-    const text = withoutFindings(whole, findings.length);
+    const text = withoutFindings(whole, findings);
     const result = { ref: citationOf(call), ok: outcome === "ok", findings, gaps, text };
     return checks.asked
       .filter((each) => each.call === call)
