@@ -101,13 +101,15 @@ function markOf(tool: string): string {
 
 /** The tool as it is, on a machine where what it needs is there. */
 function asIfThere(tool: Tool): Tool {
-  const { unavailable: _unavailable, precheck: _precheck, ...rest } = tool;
+  const { unavailable: _unavailable, precheck: _precheck, pin, ...rest } = tool;
+  // Nothing is remembered here that it could look up.
+  const isPinned = pin !== undefined && tool.name !== "forget";
   const preview = {
     lines: [{ label: "Of", value: markOf(tool.name) }],
     blastRadius: "None.",
     undo: "None.",
   };
-  return { ...rest, preview: async () => preview };
+  return { ...rest, ...(isPinned && { pin }), preview: async () => preview };
 }
 
 const A1 = { action: "a1", on: markOf("run_command") };

@@ -162,7 +162,7 @@ describe("what the pages say", () => {
       feedback: ["feedback"],
       remember: ["remember that web-2 is drained"],
       notes: ["notes", "notes about web-2"],
-      forget: ["forget m-k3qa7xw2ab", "forget web-2 drained"],
+      forget: ["forget m-k3qa7xw2ab", "forget note web-2 drained"],
       recall: ["recall checkout answers 502"],
       mirror: ["mirror to discord:1122:3344", "mirror to slack:T1:C1"],
       unmirror: ["unmirror"],
