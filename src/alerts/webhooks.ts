@@ -5,7 +5,7 @@ import { isBotError, messageOf } from "../core/errors.ts";
 import { showDuration } from "../core/instant.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../core/http-route.ts";
 import type { JournalKey } from "../core/journal-key.ts";
-import { tryJson } from "../core/json.ts";
+import { isJson, MAX_DEPTH, tryJson } from "../core/json.ts";
 import { issueText, mistakeText, pathText } from "../core/zod-issues.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type Alert, chunked, MAX_IN_ENTRY, type Notification } from "./alert.ts";
@@ -51,6 +51,8 @@ const AGAIN_MS = 5 * 60_000;
  * was taken once counts once for as long as its journal is kept, so this bounds only what never arrived.
  */
 const MAX_SIGNED_AGE_MS = 3 * 3_600_000;
+/** So much may the clocks of both sides differ. */
+const MAX_AHEAD_MS = 15 * 60_000;
 /** As many requests are worked on at once; who sends more is asked to wait. */
 const MAX_AT_ONCE = 64;
 /** Of a request by the token; of others the server's own, as anybody may send them. */
@@ -134,8 +136,11 @@ async function proofOf(
     const found = await signed.get(source)?.(request);
     if (found === undefined) return UNKNOWN;
     const age = now() - (found.at ?? now());
-    if (age <= MAX_SIGNED_AGE_MS) return { signed: found };
-    const why = `It was signed ${showDuration(age)} ago: what is older than ${showDuration(MAX_SIGNED_AGE_MS)} is not taken.`;
+    if (age <= MAX_SIGNED_AGE_MS && age >= -MAX_AHEAD_MS) return { signed: found };
+    const why =
+      age < 0
+        ? `It was signed ${showDuration(-age)} from now: set the clocks of both sides right.`
+        : `It was signed ${showDuration(age)} ago: what is older than ${showDuration(MAX_SIGNED_AGE_MS)} is not taken.`;
     log.warn({ source }, `A request of alerts was refused: ${why}`);
     return { status: 400, text: `${why}\n` };
   } catch (error) {
@@ -183,10 +188,22 @@ function createTokenCheck(token: string | undefined) {
     token !== undefined && timingSafeEqual(hashed(String(headers["authorization"] ?? "")), right);
 }
 
+/** A label that no object of ours may have is left out: it is no reason to lose the other alerts of its request. */
+function withoutProto(body: string): unknown {
+  try {
+    const value: unknown = JSON.parse(body, (key, inner: unknown) =>
+      key === "__proto__" ? undefined : inner,
+    );
+    return isJson(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What it says, or why it says nothing. */
 async function readRequest(source: SentBy, body: string): Promise<Notification | string> {
-  const said = tryJson(body);
-  if (said === undefined) return "The body is not JSON.";
+  const said = tryJson(body) ?? withoutProto(body);
+  if (said === undefined) return `The body is not JSON, or nests deeper than ${MAX_DEPTH}.`;
   try {
     return await source.read(said);
   } catch (error) {

@@ -62,6 +62,10 @@ describe.each([
     await comes(key, () => root(key).text.includes("🔁 HighErrorRate"));
     expect(root(key).text).toMatch(/2 firing again since/);
     expect(root(key).text).toMatch(/Flapping: 6 changes in \d+ min/);
+    // What flaps is told late, so that it may fire by now: it is not green.
+    await tell(key, alertState(4, { ...overState(4, 42), group, flaps: { ...flaps, turns: 7 } }));
+    await comes(key, () => root(key).text.includes("Flapping: 7 changes"));
+    expect(root(key).text).not.toContain("✅");
     expect(root(key).reactions).toEqual([]);
     // Whoever looks for the thread that it began still finds it.
     expect(await adapter.open(channel, text, delivery)).toBe(key);

@@ -15,7 +15,7 @@ const SERVICE = "https://sns.eu-west-1.amazonaws.com";
 function signed(changes: Record<string, string> = {}, after: Record<string, string> = {}) {
   const message: Record<string, string> = {
     Type: "Notification",
-    MessageId: "m1",
+    MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf321",
     TopicArn: TOPIC,
     Message: "disk is full",
     Timestamp: "2026-11-20T09:59:00.000Z",
@@ -58,7 +58,9 @@ test("a signed message of a topic that is named is taken, and the certificate is
   const at = Date.parse("2026-11-20T09:59:00.000Z");
   const found = await Promise.all([signedBy(signed()), signedBy(signed({ Subject: "Alarm" }))]);
   expect(found).toEqual([{ at }, { at }]);
-  expect(await signedBy(signed({ MessageId: "m2" }))).toEqual({ at });
+  expect(await signedBy(signed({ MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf322" }))).toEqual({
+    at,
+  });
   expect(asked).toEqual([`${SERVICE}/SimpleNotificationService-1.pem`]);
 });
 
@@ -66,6 +68,12 @@ test.each([
   ["another topic's", signed({ TopicArn: `${TOPIC}-of-others` }), 0],
   ["one that was changed", signed({}, { Message: "all is well" }), 1],
   ["one without a time", signed({ Timestamp: "lately" }), 0],
+  [
+    "one whose lines are cut elsewhere",
+    signed({ MessageId: "x1\nTimestamp\n2099-01-01 00:00:00Z (" }),
+    0,
+  ],
+  ["one with a title of two lines", signed({ Subject: "a\nTimestamp" }), 0],
   ["none at all", { headers: {}, body: "[]", query: new URLSearchParams() }, 0],
   ...[
     "https://evil.test/SimpleNotificationService-1.pem",
@@ -114,12 +122,16 @@ test("a flood of certificates that do not exist is bounded, and forgets none tha
     signedBy(forged(`f${i}`)).catch(() => "busy"),
   );
   expect(asked).toHaveLength(5);
-  expect(await signedBy(signed({ MessageId: "m2" }))).toBeDefined();
+  expect(
+    await signedBy(signed({ MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf322" })),
+  ).toBeDefined();
   resolve();
   expect(new Set(await Promise.all(flood))).toEqual(new Set(["busy"]));
   for (let i = 0; i < 300; i += 1) await signedBy(forged(`g${i}`)).catch(() => "away");
   const before = asked.length;
-  expect(await signedBy(signed({ MessageId: "m3" }))).toBeDefined();
+  expect(
+    await signedBy(signed({ MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf323" })),
+  ).toBeDefined();
   expect(asked).toHaveLength(before);
 });
 
@@ -131,7 +143,9 @@ test("certificates that are there and prove nothing push out none that has prove
       await signedBy(signed({ SigningCertURL: certificate(`${i}`) }, { Message: "forged" })),
     ).toBeUndefined();
   const before = asked.length;
-  expect(await signedBy(signed({ MessageId: "m2" }))).toBeDefined();
+  expect(
+    await signedBy(signed({ MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf322" })),
+  ).toBeDefined();
   expect(asked).toHaveLength(before);
 });
 

@@ -190,7 +190,7 @@ describe("Datadog", () => {
 test("SNS: a CloudWatch alarm with its dimensions; other words are an alert of their own", () => {
   const message = {
     Type: "Notification",
-    MessageId: "22b80b92",
+    MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
     TopicArn: "arn:aws:sns:eu-west-1:123456789012:alarms",
     Timestamp: "2026-11-20T10:00:00.000Z",
     SignatureVersion: "2",
@@ -226,7 +226,7 @@ test("SNS: a CloudWatch alarm with its dimensions; other words are an alert of t
     endsAt: AT,
   });
   expect(said("disk is full\nsince now").alerts[0]).toMatchObject({
-    fingerprint: "22b80b92",
+    fingerprint: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
     name: "disk is full",
   });
   expect(sns.read({ ...message, Type: "SubscriptionConfirmation", Message: "…" }).alerts).toEqual(

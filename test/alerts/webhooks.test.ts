@@ -106,6 +106,20 @@ test("the same request again is kept once; the same words later are a repeat", a
   expect(await journal.read("alerts:slack:T1:C2")).toHaveLength(2);
 });
 
+test("a label that no object may have loses no alert of its request", async () => {
+  const { journal, send } = await stage();
+  const odd = JSON.stringify(alert("InodesOdd")).replace(
+    '"labels":{',
+    '"labels":{"__proto__":"x",',
+  );
+  const body = `{"alerts":[${JSON.stringify(alert("DiskFull"))},${odd}]}`;
+  expect(await send(body, bearer)).toMatchObject({ status: 202 });
+  const kept = JSON.stringify(await journal.read("alerts:slack:T1:C2"));
+  expect(kept).toContain("DiskFull");
+  expect(kept).toContain("InodesOdd");
+  expect(kept).not.toContain("__proto__");
+});
+
 test.each([
   ["no token", {}, 401],
   ["a wrong one", { authorization: "Bearer 0123456789abcdeF" }, 401],
@@ -120,7 +134,7 @@ test.each([
 test.each([
   ["[]", "This is no request of alertmanager's: the body takes an object, not a list."],
   ['{"alerts":1}', "This is no request of alertmanager's: alerts takes a list, not a number."],
-  ["firing", "The body is not JSON."],
+  ["firing", "The body is not JSON, or nests deeper than 32."],
 ])("what is no such request is told why: %s", async (body, why) => {
   const { send } = await stage();
   expect(await send(body, bearer)).toMatchObject({ status: 400, text: `${why}\n` });

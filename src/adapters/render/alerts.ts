@@ -118,9 +118,9 @@ export function alertsLine(card: AlertCard): string {
   return `${standingOf(card)}: ${card.name}`;
 }
 
-/** All of it is over. */
-export const isOver = ({ overAt, firing, acknowledged }: AlertCard) =>
-  overAt !== undefined && firing + acknowledged === 0;
+/** All of it is over, and stays so: what flaps is told late, so that it may fire again by now. */
+export const isOver = ({ overAt, firing, acknowledged, flaps }: AlertCard) =>
+  overAt !== undefined && flaps === undefined && firing + acknowledged === 0;
 
 function standingOf(card: AlertCard): string {
   const { severity, startedAt, overAt, resolved } = card;
@@ -151,7 +151,8 @@ function sentenceOf(card: AlertCard): string {
   const again = back === undefined ? "" : " again";
   const fires = isHidden(card) ? "silenced" : `firing${again}`;
   if (firing + acknowledged + resolved === 1) {
-    const word = firing === 1 ? fires : "acknowledged";
+    const still = acknowledged === 1 ? "acknowledged" : "on and off";
+    const word = firing === 1 ? fires : still;
     return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
   }
   return [
