@@ -34,23 +34,21 @@ describe("the program with a folder of skills", () => {
   test("lists in doctor what it loaded, and what is wrong with which file", async () => {
     const { code, out } = await configured().run(["doctor"]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^ok +skills +bad-deploy, [^\n]*http-5xx, [^\n]*slow-responses, web$/m);
+    expect(out).toMatch(
+      /^ok +skills +bad-deploy, [^\n]*http-5xx, [^\n]*slow-responses, [^\n]*web$/m,
+    );
     expect(out).toMatch(/– +skill +\S+runbooks\/bad\/SKILL\.md:1: description/);
     expect(out).toMatch(/– +skill +\S+skills\/http-5xx: replaced by \S+ [^\n]*runbooks/);
     expect(out).toMatch(/ok +skill +\S+runbooks\/web\/SKILL\.md:4: [^\n]*colour/);
   });
 
   test("has them in front of each request, and replay makes the same request again", async () => {
-    provider = await startProvider(
-      WIRES["anthropic"] ?? { model: "", env: () => ({}) },
-      (request) =>
-        request.results === 0
-          ? {
-              toolCalls: [
-                { id: "call_1", name: "activate_skill", arguments: '{"name":"http-5xx"}' },
-              ],
-            }
-          : { content: "INCONCLUSIVE: nothing was looked at." },
+    provider = await startProvider(WIRES.anthropic, (request) =>
+      request.results === 0
+        ? {
+            toolCalls: [{ id: "call_1", name: "activate_skill", arguments: '{"name":"http-5xx"}' }],
+          }
+        : { content: "INCONCLUSIVE: nothing was looked at." },
     );
     const { folder, run } = bound(configured({ ...provider.env, LOG_LEVEL: "error" }));
     const asked = await run(["ask", "--json", "why 502?"]);
