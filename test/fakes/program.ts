@@ -35,8 +35,15 @@ export class Program {
     return join(this.folder, "data/watchkeeper.db");
   }
 
+  /** What is planted by a flag of Node's is planted in the sources, which the build does not load. */
+  #main(): string {
+    if (this.#env["NODE_OPTIONS"] !== undefined)
+      return join(import.meta.dirname, "../../src/main.ts");
+    return (main ??= builtProgram());
+  }
+
   start(...args: string[]): ChildProcessWithoutNullStreams {
-    return this.#spawn([(main ??= builtProgram()), ...args]);
+    return this.#spawn([this.#main(), ...args]);
   }
 
   #spawn(args: readonly string[]): ChildProcessWithoutNullStreams {
@@ -48,7 +55,7 @@ export class Program {
 
   /** Runs it to its end with this standard input and these flags of Node's. */
   async run(args: string[], input = "", flags: readonly string[] = []): Promise<Ended> {
-    return this.#toEnd(this.#spawn([...flags, (main ??= builtProgram()), ...args]), input);
+    return this.#toEnd(this.#spawn([...flags, this.#main(), ...args]), input);
   }
 
   /** Runs another program of ours to its end. */
