@@ -38,14 +38,17 @@ export function createChecking({ skills, tools, ...settings }: ChecksParts): Che
       const subject = subjectOf(topic);
       const found = matching(checked(), { alerts, text, ...(isQuestion && { subject }) });
       const hints = skills().flatMap((skill) => skill.hints ?? []);
-      const calls = planOf(found, subject, hints, text).flatMap((call) => madeOf(call, tools()));
+      // An alert that names no machine is not about the one that the program happens to run on.
+      const isHere = isQuestion || subject.host !== undefined || subject.node !== undefined;
+      const here = tools().filter(({ hostBound }) => isHere || hostBound !== true);
+      const calls = planOf(found, subject, hints, text).flatMap((call) => madeOf(call, here));
       const asking = found.filter(({ name }) =>
         calls.some(({ askedBy }) => askedBy.some(({ skill }) => skill === name)),
       );
       return {
         skills: (asking.length > 0 ? asking : found).map(({ name }) => name),
         calls,
-        needs: calls.length > 0 ? [] : needsOf(found, subject, tools()),
+        needs: calls.length > 0 ? [] : needsOf(found, subject, here),
       };
     },
     conclude(named, results) {

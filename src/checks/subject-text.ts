@@ -123,6 +123,12 @@ function sinceIn(text: string): string | undefined {
   return /\byesterday\b/i.test(text) ? "48h" : undefined;
 }
 
+/** `/var/log/nginx/error.log` */
+function pathIn(text: string): string | undefined {
+  const [path] = /(?<![^\s"'`(])\/(?:[\w.@+-]+\/)+[\w.@+-]+/.exec(text) ?? [];
+  return path?.replace(/\.+$/, "");
+}
+
 /** The value that stands behind the name, or before it. */
 function namedIn(text: string, name: SubjectName): string | undefined {
   const called = ALIAS[name] ?? name;
@@ -158,7 +164,7 @@ export function subjectOfText(text: string): Subject {
       if (name === "site") return url ?? (place.isDomain ? `https://${place.host}` : undefined);
       if (name === "time") return /\bsince\s+(\d{1,2}:\d\d)\b/i.exec(rest)?.[1];
       if (name === "since") return sinceIn(plain);
-      const value = namedIn(rest, name) ?? namedIn(plain, name);
+      const value = name === "path" ? pathIn(rest) : (namedIn(rest, name) ?? namedIn(plain, name));
       if (value !== undefined) return value;
       if (name === "service") return serviceIn(plain);
       return name === "host" || name === "port" ? place[name] : undefined;

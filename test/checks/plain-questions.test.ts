@@ -47,6 +47,17 @@ describe("questions as people type them", () => {
     expect(isAboutSystems("how can I restart checkout")).toBe(false);
   });
 
+  test("are about this machine; an alert is only where it names one", () => {
+    const own = new Set(tools.filter(({ hostBound }) => hostBound).map(({ name }) => name));
+    const ownIn = (labels: Record<string, string>) =>
+      checking
+        .plan({ alerts: ["HighCPU"], text: "the processors are busy", labels: [labels] })
+        .calls.filter(({ tool }) => own.has(tool));
+    expect(planOf("why is the cpu so busy").calls.some(({ tool }) => own.has(tool))).toBe(true);
+    expect(ownIn({ instance: "web-1:9100" })).not.toEqual([]);
+    expect(ownIn({ cluster: "billing-prod" })).toEqual([]);
+  });
+
   test("are read at their beginning, however much is pasted below it", () => {
     const long = "lorem ".repeat(3_000);
     expect(planOf(`is nginx running? ${long}`).calls.map(({ tool }) => tool)).toContain(

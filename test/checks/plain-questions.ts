@@ -41,6 +41,8 @@ export const PLAIN_QUESTIONS: readonly Asked[] = [
   ["what listens on port 8080?", "host_ports"],
   ["which ports are open on this box", "host_ports"],
   ["show me the errors in the logs", "search_host_logs"],
+  ["errors in /var/log/nginx/error.log", "search_host_logs path=/var/log/nginx/error.log"],
+  ["show me errors in /var/log/syslog", "search_host_logs path=/var/log/syslog"],
   ["any errors in the nginx logs?", "search_host_logs unit=nginx"],
   ["what's in the log of sshd", "search_host_logs unit=sshd"],
   // A machine.

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createMemory, type Saying } from "../../src/memory/memory.ts";
 import { createForget, createNotes } from "../../src/tools/memory/notes.ts";
+import type { Floor } from "../../src/memory/policy.ts";
 import { createRecall } from "../../src/tools/memory/recall.ts";
 import { ASKER } from "../fakes/asker.ts";
 import { openTestIndex } from "../fakes/memory.ts";
@@ -40,8 +41,8 @@ function asking() {
     memory,
     note: async (text: string, changes: Partial<Saying> = {}) =>
       (await memory.note(saying(changes), text)).item.id,
-    recall: async (text: string) =>
-      (await createRecall(lent, []).run({ text, limit: 5 }, ctx)).text,
+    recall: async (text: string, floor?: Floor) =>
+      (await createRecall(lent, [], floor).run({ text, limit: 5 }, ctx)).text,
     /** As a command that this account typed; without one as a model. */
     forget: async (text: string, typedBy: string | undefined = "slack:T1:U1") => {
       const tool = createForget(lent);
@@ -83,6 +84,10 @@ test("what shares only some words is shown as that, without what was done then",
     /^Nothing is clearly alike\. These share some words:\n.*checkout answers 502/m,
   );
   expect(partly).not.toContain("What was done");
+  const similar = "checkout answers 502 in Madrid";
+  expect(await recall(similar)).not.toContain("Nothing is clearly alike.");
+  const strict = await recall(similar, { threshold: 0.99, nearness: 0.99 });
+  expect(strict).toContain("Nothing is clearly alike.");
   expect(await recall("the printer is jammed")).toBe(
     "Nothing that is remembered here is like that.",
   );

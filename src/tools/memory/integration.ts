@@ -12,10 +12,10 @@ export const memory = defineIntegration({
     const isMissing = embeddings !== "" && !isSet(needed);
     return isMissing ? { "memory.embeddings": `needs ${needed}, which isn't set` } : {};
   },
-  tools: (_, { memory: lent, skills }) => [
+  tools: ({ recall }, { memory: lent, skills }) => [
     createRemember(lent),
     createForget(lent),
     createNotes(lent),
-    createRecall(lent, skills),
+    createRecall(lent, skills, recall),
   ],
 });

@@ -19,7 +19,11 @@ const IS_TEXT = /\.(?:md|txt)$/i;
 const MAX_BYTES = 64 * 1024;
 
 /** Finds what earlier threads found, what people noted, and the skills and runbooks about it. */
-export function createRecall(memory: () => Memory, skills: readonly Skill[]): Tool {
+export function createRecall(
+  memory: () => Memory,
+  skills: readonly Skill[],
+  floor: Floor = FLOOR,
+): Tool {
   const runbooks = memoize(async () => createTextSearch(await partsOf(skills)), {
     ttlMs: 60_000,
     max: 1,
@@ -45,7 +49,7 @@ export function createRecall(memory: () => Memory, skills: readonly Skill[]): To
     timeoutMs: 15_000,
     async run({ text, limit }, ctx) {
       const viewer = await askedIn(ctx);
-      const alike = await memory().alike(text, viewer, FLOOR);
+      const alike = await memory().alike(text, viewer, floor);
       const cases = alike.slice(0, limit);
       const partly =
         cases.length > 0
