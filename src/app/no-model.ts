@@ -56,7 +56,7 @@ export function answerWithoutModel(
   const isMeant = ({ name }: Tool) => url !== undefined && name === "http_check";
   const shared = (words: string) => [...stemsOf(words)].filter((word) => asked.has(word)).length;
   const best = tools
-    // Who asks wants to know something: what changes it is named by people who want that.
+    // A question wants to know something: no tool that changes anything is suggested.
     .filter(({ effect }) => effect === "read")
     .map((tool) => {
       const [name, summary] = [tool.name.replaceAll("_", " "), tool.summary ?? ""];

@@ -64,7 +64,7 @@ export function matching<S extends DescribedSkill>(
     })
     .filter(({ score }) => score >= floor)
     .toSorted((a, b) => b.score - a.score || (a.skill.name < b.skill.name ? -1 : 1));
-  // An alert's name says so much more than words do that these are compared among themselves.
+  // A match by an alert's name scores far more than one by words: scores of words are compared with each other alone.
   const enough = SHARE * Math.max(0, ...scored.map(({ byWords }) => byWords));
   return scored
     .filter(({ score }) => floor < FLOOR || score >= enough)

@@ -49,7 +49,7 @@ export function byTerms(
     .toSorted((a, b) => b.bm25 - a.bm25 || newerFirst(a.candidate, b.candidate));
 }
 
-/** What a text could have at the most. A word that none has is as much a reason against all of them as the others are for one. */
+/** The most that a text could score. A word that no text has counts too: nothing that is found answers that part of the question. */
 function wholeOf(
   asked: readonly string[],
   weights: readonly number[],

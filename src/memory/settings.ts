@@ -27,7 +27,7 @@ export const memorySettings = z.object({
         }),
         tokens: z.int().min(200).max(20_000).default(1_000).meta({
           description:
-            "Tokens (four characters each) that all of it may have together, and never more than a sixteenth of the model's window. What is least alike is left out first.",
+            "Tokens (four characters each) that all of it may have together, and never more than a sixteenth of the model's window. The newest notes are left out first, then what is least alike.",
         }),
       })
       .prefault({}),

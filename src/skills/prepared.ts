@@ -148,7 +148,7 @@ function tryRead(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch {
-    // Whoever reads it as every other says why.
+    // The reader of files that are not prepared meets the same error, and tells it.
     return undefined;
   }
 }

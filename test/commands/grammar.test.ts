@@ -5,17 +5,7 @@ import { USAGE } from "../../src/commands/phrases.ts";
 import { commandLine } from "../../src/tools/arguments.ts";
 import { phraseProblem } from "../../src/tools/say.ts";
 import { cpuMs } from "../cpu-time.ts";
-
-function run(tool: string, args: Record<string, string> = {}) {
-  return { kind: "command", command: { name: "run", tool, args } };
-}
-
-/** The problem of an invalid command, or what else the text was read as. */
-function problemOf(text: string): string {
-  const reading = readText(text);
-  if (reading.kind !== "command") return `a ${reading.kind}`;
-  return reading.command.name === "invalid" ? reading.command.problem : reading.command.name;
-}
+import { problemOf, run } from "./reading.ts";
 
 describe("commands", () => {
   it("cost, also of days", () => {

@@ -1,17 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readText } from "../../src/commands/grammar.ts";
-
-function run(tool: string, args: Record<string, string> = {}) {
-  return { kind: "command", command: { name: "run", tool, args } };
-}
-
-/** The problem of an invalid command, or what else the text was read as. */
-function problemOf(text: string): string {
-  const reading = readText(text);
-  if (reading.kind !== "command") return `a ${reading.kind}`;
-  return reading.command.name === "invalid" ? reading.command.problem : reading.command.name;
-}
+import { problemOf, run } from "./reading.ts";
 
 describe("the commands about incidents call the ledger's tools", () => {
   const ID = "inc-20261120-k3qa";

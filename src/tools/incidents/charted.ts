@@ -120,7 +120,7 @@ function resolvePanel(all: readonly Told[]): BarPanel[] {
   return [{ title: `Median time to resolve, ${unit}`, series: [{ name: unit, values }] }];
 }
 
-/** They are all of one. */
+/** All bins of a period have the same unit. */
 function unitOf(bins: readonly Bin[]): BinUnit {
   const name = bins[0]?.name ?? "";
   return (["week", "month", "year"] as const).find((unit) => name.startsWith(unit)) ?? "day";
