@@ -57,6 +57,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { alertsFigures } = await import("./alerts.ts");
   const { memoryFigures } = await import("./memory.ts");
   const { firstLookFigures } = await import("./first-look.ts");
+  const { busFigure } = await import("./events.ts");
   const parts: Record<string, () => Promise<Figure | Figure[]>> = {
     append: async () => [...(await appendFigures("memory")), ...(await appendFigures("file"))],
     bytes: bytesFigure,
@@ -74,6 +75,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
     alerts: alertsFigures,
     memory: memoryFigures,
     "first-look": firstLookFigures,
+    events: async () => busFigure(),
   };
   const all = Object.keys(parts);
   const unknown = wanted.find((name) => !Object.hasOwn(parts, name));

@@ -9,6 +9,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: [],
   security: ["core"],
   net: ["core"],
+  events: ["core"],
   thread: ["core"],
   journal: ["core"],
   "journal/*": ["core", "journal"],
@@ -29,7 +30,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "models/load.ts": ["core", "models", "models/providers"],
   approvals: ["core", "thread"],
   agent: ["core", "security", "thread", "models"],
-  tools: ["core", "security", "net", "approvals"],
+  tools: ["core", "security", "net", "events/bus.ts", "approvals"],
   "tools/integration.ts": [
     "core",
     "net",
@@ -76,7 +77,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "adapters",
     "adapters/render/phrases.ts",
   ],
-  worker: ["core", "journal", "wakeups"],
+  worker: ["core", "events/bus.ts", "journal", "wakeups"],
   "worker/thread": [
     "core",
     "security",

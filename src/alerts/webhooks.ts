@@ -1,6 +1,7 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
 import * as z from "zod";
+import { createBearerCheck } from "../core/bearer.ts";
 import { isBotError, messageOf } from "../core/errors.ts";
 import { showDuration } from "../core/instant.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../core/http-route.ts";
@@ -69,7 +70,7 @@ const UNKNOWN: HttpReply = {
 export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
   const { log, token, signed } = parts;
   let underway = 0;
-  const hasToken = createTokenCheck(token);
+  const hasToken = createBearerCheck(token);
   const intake = { ...parts, kept: createKeeper(parts), hasToken };
   const served = parts.sources.filter(({ name }) => token !== undefined || signed.has(name));
   const names = served.map(({ name }) => name);
@@ -178,14 +179,6 @@ function tryAgain(log: Logger, source: string, error: unknown): HttpReply {
   if (!isBotError(error)) throw error;
   log.warn({ source }, `Alerts could not be taken: ${messageOf(error)}`);
   return WAIT;
-}
-
-/** Whether a request carries the token; it takes as long for any text. */
-function createTokenCheck(token: string | undefined) {
-  const hashed = (text: string) => hash("sha256", text, "buffer");
-  const right = hashed(`Bearer ${token ?? ""}`);
-  return (headers: HttpRequest["headers"]) =>
-    token !== undefined && timingSafeEqual(hashed(String(headers["authorization"] ?? "")), right);
 }
 
 /** A label that no object of ours may have is left out: it is no reason to lose the other alerts of its request. */

@@ -17,7 +17,6 @@ import { startCatalog } from "../incidents/catalog-thread.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
 import { startBeating } from "../journal/heartbeat.ts";
-import { atMost } from "../core/time-limit.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
@@ -50,16 +49,18 @@ import { alertLinkRule } from "./alert-links.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
+import { openEvents } from "./events.ts";
 import { createIncidentNews } from "./incident-news.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
 import { openModels } from "./models.ts";
-import { createMirroring, routed, viewsOf } from "./mirrors.ts";
+import { createMirroring, routed } from "./mirrors.ts";
 import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
 import { followedInbox } from "./pins.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
+import { placeIn } from "./thread-places.ts";
 import { createToolbox } from "./toolbox.ts";
 import { loadToolset, problemsOf, skillProblemText, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -96,6 +97,8 @@ export interface Bot {
   tools: readonly Tool[];
   /** Where monitoring systems send alerts. @throws BotError CONFIG_INVALID */
   alertRoutes(): Promise<HttpRoute[]>;
+  /** Where figures of this process can be read. */
+  metricsRoutes: readonly HttpRoute[];
   /**
    * What the rules say of a typed command by this full member in this channel; undefined where it is no call of a tool. Only a
    * forecast: what counts is said again when the call is made.
@@ -272,33 +275,27 @@ function policyOf(config: Config, lent: Lent) {
   return { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone, memory, ledger };
 }
 
-/** How long a press waits for the platform to say who may read its thread. */
-const PLACE_MS = 1_000;
-
-/**
- * Where a thread stands for others to find; one that cannot be looked up now counts as private. Of several places one that is
- * private makes all of it so.
- */
-function placeIn(adapters: ReadonlyMap<string, Adapter>, journal: Journal) {
-  const adapterOf = (key: JournalKey) => adapters.get(transportOf(key));
-  async function audienceOf(key: JournalKey): Promise<string | undefined> {
-    const views = adapters.size < 2 ? [] : await viewsOf(journal, key);
-    const ask = async (place: JournalKey) => {
-      const adapter = adapterOf(place);
-      return adapter === undefined ? place : adapter.audience(place);
-    };
-    const [own, ...others] = await Promise.all([key, ...views].map(ask));
-    return others.some((each) => each !== undefined) ? key : own;
-  }
-  return async (key: JournalKey) => {
-    const unknown = () => key;
-    const audience = await atMost(PLACE_MS, audienceOf(key).catch(unknown), unknown);
-    return { link: adapterOf(key)?.link(key), audience };
-  };
-}
-
 function watch(log: Logger, { atWork }: Pick<Worker, "atWork">): Stoppable {
   return startWatchdog({ log, atWork, afterMs: START_MS });
+}
+
+/** Ends the work, then what shows it, then everything else, and closes the store. */
+async function endAll(
+  worker: Pick<Worker, "stop">,
+  {
+    config,
+    adapters,
+    parts,
+    ending,
+    journal,
+  }: Pick<Lending, "config" | "adapters" | "ending" | "journal"> & { parts: readonly Stoppable[] },
+): Promise<void> {
+  await worker.stop(config.drainMs);
+  // Until now they could still show what was owed; what they took meanwhile is in the journal.
+  await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
+  for (const each of parts) await each.stop();
+  ending.abort();
+  await journal.close();
 }
 
 /**
@@ -328,6 +325,8 @@ export async function assemble(
   const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
   const toolbox = createToolbox(config, toolset, { ...held, ...digests, models, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;
+  const watching = await openEvents(config, log, (name) => dispatcher.find(name) !== undefined);
+  const { events } = watching;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
     due: () => worker.due(config.host),
@@ -337,10 +336,11 @@ export async function assemble(
     intake,
   });
   const [{ host }, exec, placeOf] = [config, createExec({ encoder }), placeIn(adapters, journal)];
-  const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder });
+  const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder, events });
   const threads: ThreadParts = {
     journal,
     dispatcher,
+    events,
     ...policyOf(config, lent),
     network: allow,
     freezes,
@@ -361,18 +361,9 @@ export async function assemble(
   const entrance = routed({ inbox, queries }, config, journal);
   const started: Stoppable[] = [];
   let stopped: Promise<void> | undefined;
-
-  async function stop(): Promise<void> {
-    await worker.stop(config.drainMs);
-    // Until now they could still show what was owed; what they took meanwhile is in the journal.
-    await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
-    for (const each of [...started, models]) await each.stop();
-    ending.abort();
-    await journal.close();
-  }
-
   return {
     ...entrance,
+    metricsRoutes: watching.routes,
     ...(await openAlerts({ ...held, log, encoder })),
     receive: intake.receive,
     overview,
@@ -387,6 +378,6 @@ export async function assemble(
       started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
       started.push(digests.start(), watch(log, worker));
     },
-    stop: () => (stopped ??= stop()),
+    stop: () => (stopped ??= endAll(worker, { ...held, parts: [...started, models, watching] })),
   };
 }

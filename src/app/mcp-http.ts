@@ -1,10 +1,11 @@
-import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
+import { createBearerCheck } from "../core/bearer.ts";
 import type { HttpReply, HttpRequest, HttpRoute } from "../core/http-route.ts";
 import { tryJson } from "../core/json.ts";
 
@@ -107,13 +108,13 @@ function refuse(
   headers: HttpRequest["headers"],
   { hosts, token }: Pick<McpHttpOptions, "hosts" | "token">,
 ): HttpReply | undefined {
-  const { host = "", origin, authorization = "" } = headers;
+  const { host = "", origin } = headers;
   // A web page can make a name of its own lead here, and then its browser says that name (DNS rebinding).
   if (!isOurs(`http://${String(host)}`, hosts))
     return refusal(403, "This server does not answer to that Host; MCP_HOSTS adds names");
   if (origin !== undefined && !isOurs(String(origin), hosts))
     return refusal(403, "Pages from that Origin can't use this server");
-  if (isSame(String(authorization), `Bearer ${token}`)) return undefined;
+  if (createBearerCheck(token)(headers)) return undefined;
   const denied = refusal(401, "The bearer token is missing or wrong");
   return { ...denied, headers: { ...denied.headers, "www-authenticate": "Bearer" } };
 }
@@ -122,12 +123,6 @@ function isOurs(url: string, hosts: readonly string[]): boolean {
   if (!URL.canParse(url)) return false;
   const hostname = new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
   return hostname === "localhost" || isIP(hostname) !== 0 || hosts.includes(hostname);
-}
-
-/** Takes as long for any text. */
-function isSame(given: string, right: string): boolean {
-  const hash = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(given), hash(right));
 }
 
 function refusal(status: number, message: string): HttpReply {

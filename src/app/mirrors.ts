@@ -8,10 +8,9 @@ import type { KnownPerson } from "../core/people.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Config } from "../config/config.ts";
 import { createMirrors, type Mirrors } from "../team/mirrors.ts";
-import { MAIN_VIEW } from "../thread/state.ts";
 import type { Mirroring } from "../tools/integration.ts";
 import { refused } from "../tools/refusal.ts";
-import { threadAt } from "./thread-places.ts";
+import { viewsOf } from "./thread-places.ts";
 
 /** What is said in any of a thread's places reaches its one journal, and is answered from it. */
 export function routed(
@@ -73,15 +72,6 @@ function routedQueries(queries: Queries, { homeOf, among }: Mirrors): Queries {
       return [...new Set([...lively.flat(), ...(await queries.recent(prefix, since))])];
     },
   };
-}
-
-/** Where a thread is shown besides its own place. */
-export async function viewsOf(
-  journal: Pick<Journal, "read">,
-  key: JournalKey,
-): Promise<JournalKey[]> {
-  const { views } = await threadAt(journal, key);
-  return views.flatMap((view) => (view === MAIN_VIEW ? [] : (tryJournalKey(view) ?? [])));
 }
 
 /** What the tools that show a thread in a second place use of the program. */

@@ -30,7 +30,7 @@ export async function serve(config: Config): Promise<number> {
     const platforms = await loadPlatforms(config, log);
     agents = await loadAgents(config, bot, platforms, log);
     const events = platforms.flatMap((platform) => platform.routes ?? []);
-    const routes = [...events, ...(await bot.alertRoutes())];
+    const routes = [...events, ...bot.metricsRoutes, ...(await bot.alertRoutes())];
     const isPublic = routes.length > 0 || (config.isPortSet && platforms.length > 0);
     const host = config.listenHost ?? (isPublic ? undefined : LOOPBACK);
     if (isPublic || agents !== undefined) {

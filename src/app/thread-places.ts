@@ -1,9 +1,10 @@
 import type { Adapter } from "../adapters/adapter.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { inPages } from "../core/pages.ts";
+import { atMost } from "../core/time-limit.ts";
 import type { Journal } from "../journal/journal.ts";
 import { fold } from "../thread/fold.ts";
-import { Thread } from "../thread/state.ts";
+import { MAIN_VIEW, Thread } from "../thread/state.ts";
 import { viewFor } from "../thread/views.ts";
 
 /** A thread as its journal has it now. */
@@ -11,6 +12,15 @@ export async function threadAt(journal: Pick<Journal, "read">, key: JournalKey):
   const thread = new Thread();
   for await (const page of inPages(await journal.read(key))) fold(thread, page);
   return thread;
+}
+
+/** Where a thread is shown besides its own place. */
+export async function viewsOf(
+  journal: Pick<Journal, "read">,
+  key: JournalKey,
+): Promise<JournalKey[]> {
+  const { views } = await threadAt(journal, key);
+  return views.flatMap((view) => (view === MAIN_VIEW ? [] : (tryJournalKey(view) ?? [])));
 }
 
 /** Of a thread's places the one that the account writes in, by the key that its platform knows it by. */
@@ -34,4 +44,29 @@ export async function readersOf(
     if (readers !== undefined) return views.length === 0 ? readers : id;
   }
   return undefined;
+}
+
+/** How long a press waits for the platform to say who may read its thread. */
+const PLACE_MS = 1_000;
+
+/**
+ * Where a thread stands for others to find; one that cannot be looked up now counts as private. Of several places one that is
+ * private makes all of it so.
+ */
+export function placeIn(adapters: ReadonlyMap<string, Adapter>, journal: Journal) {
+  const adapterOf = (key: JournalKey) => adapters.get(transportOf(key));
+  async function audienceOf(key: JournalKey): Promise<string | undefined> {
+    const views = adapters.size < 2 ? [] : await viewsOf(journal, key);
+    const ask = async (place: JournalKey) => {
+      const adapter = adapterOf(place);
+      return adapter === undefined ? place : adapter.audience(place);
+    };
+    const [own, ...others] = await Promise.all([key, ...views].map(ask));
+    return others.some((each) => each !== undefined) ? key : own;
+  }
+  return async (key: JournalKey) => {
+    const unknown = () => key;
+    const audience = await atMost(PLACE_MS, audienceOf(key).catch(unknown), unknown);
+    return { link: adapterOf(key)?.link(key), audience };
+  };
 }

@@ -14,6 +14,7 @@ import { INTEGRATIONS } from "../tools/registry.ts";
 import { digestsPart } from "./digests.ts";
 import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
+import { watchingPart } from "./watching.ts";
 
 /** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
 export const PARTS: readonly SettingsPart[] = [
@@ -28,6 +29,7 @@ export const PARTS: readonly SettingsPart[] = [
   digestsPart,
   mcpServerPart,
   processPart,
+  watchingPart,
 ];
 
 /** Every setting, once: parts may share a variable, declared by the same schema. */

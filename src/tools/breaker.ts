@@ -1,4 +1,5 @@
 import { BotError, isBotError } from "../core/errors.ts";
+import type { Publisher } from "../events/bus.ts";
 
 /** So many failures in a row say that it is the tool, not the arguments (CORE 003.13). */
 const MAX_FAILURES = 5;
@@ -27,9 +28,9 @@ function isToolsOwn(error: unknown): boolean {
 /**
  * Keeps a tool that only fails from being called again and again: by models above all, which do not tire of it. One circuit
  * per tool, in memory: another process, and the next start, find out for themselves. `now` is a clock in
- * ms that never runs backwards.
+ * ms that never runs backwards; `events` hears each time that a tool is left alone.
  */
-export function createBreaker(now: () => number = () => performance.now()) {
+export function createBreaker(now: () => number = () => performance.now(), events?: Publisher) {
   const circuits = new Map<string, Circuit>();
   return {
     /**
@@ -57,6 +58,8 @@ export function createBreaker(now: () => number = () => performance.now()) {
       if (!isToolsOwn(error)) return;
       const failures = (circuits.get(tool)?.failures ?? 0) + 1;
       circuits.set(tool, { failures, retryAt: now() + OPEN_MS, probe: undefined });
+      if (failures >= MAX_FAILURES)
+        events?.publish({ kind: "circuit_opened", tool, failures, waitMs: OPEN_MS });
     },
   };
 }

@@ -55,7 +55,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 export function createDispatcher(parts: DispatchParts) {
   const { tools, host } = parts;
   checkEndpoints(tools, parts.encoder);
-  const [breaker, marks] = [createBreaker(parts.now), createMarks(parts)];
+  const [breaker, marks] = [createBreaker(parts.now, parts.events), createMarks(parts)];
   const find = (name: string): Tool | undefined => tools.find((tool) => tool.name === name);
   const findKnown = (name: string): Tool => knownTool(name, tools);
 

@@ -3,6 +3,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import type { SettingsPart } from "../core/settings.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { Wrapper } from "./around.ts";
 import type { ChangeSource } from "./change.ts";
 import type { HostBeat } from "../core/host-beat.ts";
 import type { TokenUse } from "../core/token-counters.ts";
@@ -163,6 +164,8 @@ export interface Integration<S = unknown> extends SettingsPart<S> {
    * does not wait for it. A tool keeps the settings that it needs.
    */
   tools(settings: S, parts: ToolParts): readonly Tool[] | Promise<readonly Tool[]>;
+  /** Stands around each call of these tools, such as to share a limit of their server's. Default: nothing does. */
+  around?(settings: S, parts: ToolParts): Wrapper;
   /** What it knows of changes, for `what_changed`. Asked for as `tools` is. */
   changes?(settings: S, parts: ToolParts): ChangeSource | Promise<ChangeSource>;
   /** Its tools that others change while the program runs: looked at between runs. */

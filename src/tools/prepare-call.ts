@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { Effect, JsonObject, Preview } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
 import { textsIn } from "../core/json.ts";
+import type { Publisher } from "../events/bus.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { suggest } from "../core/suggest.ts";
 import { within } from "../core/time-limit.ts";
@@ -27,6 +28,8 @@ const READS_ONLY = { blastRadius: "It only reads.", undo: "There is nothing to u
 export interface CallParts extends ContextParts {
   /** The machine that this process runs on. */
   host: string;
+  /** Hears of tools that crash or are left alone. Default: nobody. */
+  events?: Publisher;
 }
 
 /** A call that passed its schema: what is shown, voted on and executed. */

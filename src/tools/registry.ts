@@ -1,6 +1,7 @@
 import { BotError } from "../core/errors.ts";
 import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
+import { withWrapper } from "./around.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
 import { costs } from "./costs/integration.ts";
@@ -127,7 +128,8 @@ async function prepare(
       return {
         name: each.name,
         unavailable: await each.unavailable?.(settings, lent),
-        tools: () => each.tools(settings, lent),
+        tools: async () =>
+          withWrapper(await each.tools(settings, lent), each.around?.(settings, lent)),
         live: () => each.live?.(settings, lent),
         proofs: () => each.proofs?.(settings, lent) ?? [],
         changes: () => each.changes?.(settings, lent),

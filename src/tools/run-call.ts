@@ -123,6 +123,8 @@ async function attempt(
     const text = output.text === evidence ? result : `${output.text}\n${result}`;
     return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
   } catch (error) {
+    if (!isBotError(error))
+      parts.events?.publish({ kind: "tool_crashed", tool: tool.name, args, error });
     breaker.failed(tool.name, error);
     return { ...failure(effectOf(tool, args), error, signal), told: serverAway(tool, args, error) };
   }

@@ -3,11 +3,14 @@ import type { AppendKind, Draft, Entry, NewerEntry, StoredEntry } from "../core/
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Granted, Journal, Lease } from "../journal/journal.ts";
 import { createTurns } from "../core/turns.ts";
+import { type Publisher, SILENT } from "../events/bus.ts";
 import { createWakeSignal } from "./wake-signal.ts";
 
 export interface WorkerParts {
   journal: Journal;
   log: Logger;
+  /** Hears what this process does. Default: nobody. */
+  events?: Publisher;
   /** How long a lease lives unless renewed, which happens every third of it. */
   leaseMs: number;
   /** Has the journal looked at again at that time, ms since 1970. */
@@ -121,6 +124,7 @@ export interface Behind {
 export class JournalContext<State extends Folded = Folded> {
   readonly journal: Journal;
   readonly log: Logger;
+  readonly events: Publisher;
   readonly wakeAt: WorkerParts["wakeAt"];
   readonly handler: KeyHandler;
   readonly key: JournalKey;
@@ -164,7 +168,7 @@ export class JournalContext<State extends Folded = Folded> {
 
   /** `askedAt`: when the lease was asked for, on this worker's monotonic clock. */
   constructor(
-    { journal, log, wakeAt }: WorkerParts,
+    { journal, log, events = SILENT, wakeAt }: WorkerParts,
     handler: KeyHandler,
     { lease, attempts, now }: Granted,
     state: State,
@@ -172,6 +176,7 @@ export class JournalContext<State extends Folded = Folded> {
   ) {
     this.journal = journal;
     this.log = log;
+    this.events = events;
     this.wakeAt = wakeAt;
     this.handler = handler;
     this.lease = lease;

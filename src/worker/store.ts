@@ -40,6 +40,12 @@ function foldIn(ctx: JournalContext, unseen: readonly StoredEntry[], ours = NONE
   ctx.handler.folded?.(ctx, unseen, ours);
 }
 
+/** Tells whoever watches what this worker wrote. */
+function tell({ events, key }: JournalContext, entries: readonly StoredEntry[]): void {
+  for (const entry of entries)
+    if (entry.kind !== "newer") events.publish({ kind: "written", key, entry });
+}
+
 /**
  * Appends, however long the store is away: the entries' ids make a repeated request harmless. Folds what comes back.
  * `unseen`: the store refused a decision that was taken without the newest entries, so decide again.
@@ -68,8 +74,13 @@ export async function append(
       `${drafts.map(({ id }) => id).join(", ")} was decided again though it is written.`,
     );
   const ours = isWritten ? new Set(drafts.map(({ id }) => id)) : NONE;
-  if (reply.kind !== "late") foldIn(ctx, reply.unseen, ours);
-  for (const draft of isWritten ? drafts : []) note(ctx, draft);
+  if (reply.kind !== "late") {
+    foldIn(ctx, reply.unseen, ours);
+    tell(
+      ctx,
+      reply.unseen.filter(({ id }) => ours.has(id)),
+    );
+  }
   return reply.kind;
 }
 
@@ -94,12 +105,10 @@ export async function appendBehind(
     return { draft, entry };
   });
   behind.unsent.push(...facts);
+  const entries = facts.map(({ entry }) => entry);
   // Nothing of it is shown by itself.
-  foldIn(
-    ctx,
-    facts.map(({ entry }) => entry),
-  );
-  for (const draft of drafts) note(ctx, draft);
+  foldIn(ctx, entries);
+  tell(ctx, entries);
   if (behind.writing === undefined) {
     behind.writing = writeBehind(ctx, behind.stored);
     // Whoever waits for it hears of it.
@@ -178,40 +187,6 @@ export async function barrier(ctx: JournalContext): Promise<boolean> {
   if (reply === "ok") return true;
   markLost(ctx);
   return false;
-}
-
-/** How loudly the log tells that an entry was written. */
-const LOG_LEVELS: Readonly<Record<AppendKind, "info" | "debug">> = {
-  run_started: "info",
-  run_ended: "info",
-  above: "debug",
-  assistant: "debug",
-  gate: "debug",
-  action_proposed: "debug",
-  vote: "debug",
-  action_closed: "debug",
-  tool_started: "debug",
-  tool_finished: "debug",
-  grant_revoked: "debug",
-  settled: "debug",
-  view_added: "info",
-  view_removed: "info",
-  notice: "debug",
-  delivered: "debug",
-  alert_thread: "info",
-  alert_told: "debug",
-};
-
-function note({ log, key }: JournalContext, draft: Draft<AppendKind>): void {
-  const { id, kind } = draft;
-  if (!log.isLevelEnabled(LOG_LEVELS[kind])) return;
-  const about = {
-    key,
-    id,
-    ...("run" in draft && { run: draft.run }),
-    ...(kind === "run_ended" && { status: draft.status }),
-  };
-  log[LOG_LEVELS[kind]](about, kind.replaceAll("_", " "));
 }
 
 /**

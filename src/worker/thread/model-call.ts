@@ -66,6 +66,7 @@ async function learnTurn(
   const terms = termsIn(parts.run, modelRun);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
+  ctx.events.publish({ kind: "model_asked", key: ctx.key, run: name, step });
   progress(ctx, name, { kind: "thinking", run: name, step });
   const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);

@@ -128,6 +128,7 @@ async function callTool(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { tool } = call;
+  ctx.events.publish({ kind: "tool_began", key: ctx.key, run: call.run, call: call.call, tool });
   progress(ctx, call.run, begunOf(call, { args, doing }));
   const run = ctx.thread.runs.get(call.run);
   const finished = await ctx.parts.dispatcher.run(tool, args, {

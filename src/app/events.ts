@@ -1,0 +1,93 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/config.ts";
+import { watchingPart } from "../config/watching.ts";
+import { createBearerCheck } from "../core/bearer.ts";
+import type { HttpRoute } from "../core/http-route.ts";
+import { programVersion } from "../core/installation.ts";
+import { settingsOf } from "../core/settings.ts";
+import { createBus, type Publisher } from "../events/bus.ts";
+import { logEvents, logFault } from "../events/log.ts";
+import type { Stoppable } from "../journal/journal.ts";
+
+/** Figures and traces are to be whole also after a burst, such as a hundred threads that are taken up at once. */
+const CAPACITY = 8_192;
+
+export interface Watching extends Stoppable {
+  readonly events: Publisher;
+  /** What is served for whoever watches. */
+  readonly routes: readonly HttpRoute[];
+}
+
+/** The bus, and who watches by this configuration: the log always, figures and traces where they are wanted. */
+export async function openEvents(
+  config: Config,
+  log: Logger,
+  isTool: (name: string) => boolean,
+): Promise<Watching> {
+  const { metricsToken, tracesEndpoint, tracesHeaders } = settingsOf(watchingPart, config.values);
+  const bus = createBus(logFault(log));
+  bus.subscribe("log", logEvents(log), { capacity: CAPACITY });
+  const routes: HttpRoute[] = [];
+  if (metricsToken !== undefined) {
+    const { createMetrics } = await import("../events/metrics.ts");
+    const metrics = createMetrics({ isTool, dropped: bus.dropped });
+    bus.subscribe("metrics", metrics.subscriber, { capacity: CAPACITY });
+    routes.push(metricsRoute(metricsToken, metrics));
+  }
+  const traces =
+    tracesEndpoint && (await openTraces(config, { url: tracesEndpoint, headers: tracesHeaders }));
+  if (traces) bus.subscribe("traces", traces.subscriber, { capacity: CAPACITY });
+  return {
+    events: bus,
+    routes,
+    async stop() {
+      bus.flush();
+      if (traces) await traces.stop();
+    },
+  };
+}
+
+function metricsRoute(
+  token: string,
+  { text, contentType }: { text(): Promise<string>; contentType: string },
+): HttpRoute {
+  const isAllowed = createBearerCheck(token);
+  const denied = {
+    status: 401,
+    text: "Send METRICS_TOKEN as Authorization: Bearer.\n",
+    headers: { "www-authenticate": "Bearer" },
+  };
+  return {
+    method: "GET",
+    path: "/metrics",
+    refuse: (headers) => (isAllowed(headers) ? undefined : denied),
+    handle: async () => ({
+      status: 200,
+      text: await text(),
+      headers: { "content-type": contentType },
+    }),
+  };
+}
+
+async function openTraces(
+  { host }: Config,
+  { url, headers }: { url: string; headers: string | undefined },
+) {
+  const [{ createTraces }, { OTLPTraceExporter }] = await Promise.all([
+    import("../events/traces.ts"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+  ]);
+  const exporter = new OTLPTraceExporter({
+    url: `${url.replace(/\/$/, "")}/v1/traces`,
+    headers: Object.fromEntries(
+      (headers ?? "").split(",").flatMap((pair) => (pair === "" ? [] : [splitPair(pair)])),
+    ),
+    timeoutMillis: 5_000,
+  });
+  return createTraces({ exporter, version: programVersion(), instance: `${host} ${process.pid}` });
+}
+
+function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf("=");
+  return [pair.slice(0, at), pair.slice(at + 1)];
+}

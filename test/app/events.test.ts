@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { expect, onTestFinished, test } from "vitest";
+import { openEvents } from "../../src/app/events.ts";
+import { startHttpServer } from "../../src/app/http.ts";
+import { loadConfig } from "../../src/config/config.ts";
+
+const TOKEN = "0123456789abcdef";
+const log = pino({ level: "silent" });
+
+async function configOf(env: Record<string, string>) {
+  const cwd = await mkdtemp(join(tmpdir(), "wk-events-"));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  return loadConfig({ DATA_DIR: join(cwd, "data"), ...env }, { cwd });
+}
+
+const ended = {
+  kind: "written",
+  key: "slack:T1:C1:1.5",
+  entry: {
+    seq: 2,
+    id: "e2",
+    at: 1_780_000_002_000,
+    kind: "run_ended",
+    run: "r1",
+    status: "completed",
+  },
+} as const;
+
+test("figures are served to who has the token, and to nobody where none is set", async () => {
+  const { routes: none } = await openEvents(await configOf({}), log, () => true);
+  expect(none).toEqual([]);
+  const config = await configOf({ METRICS_TOKEN: TOKEN });
+  const { events, routes } = await openEvents(config, log, () => true);
+  const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
+  onTestFinished(() => server.stop());
+  const read = async (token: string) =>
+    fetch(`http://127.0.0.1:${server.port}/metrics`, { headers: { authorization: token } });
+  const refused = await read(TOKEN);
+  expect([refused.status, await refused.text()]).toEqual([
+    401,
+    "Send METRICS_TOKEN as Authorization: Bearer.\n",
+  ]);
+  events.publish(ended);
+  await expect
+    .poll(async () => (await read(`Bearer ${TOKEN}`)).text())
+    .toContain('watchkeeper_runs_total{status="completed"} 1');
+  const { headers } = await read(`Bearer ${TOKEN}`);
+  expect(headers.get("content-type")).toContain("text/plain");
+});
+
+test("traces go to the collector with its headers, and a stop sends what is left", async () => {
+  const asked: { url: string | undefined; key: unknown; body: string }[] = [];
+  const collector = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString();
+      asked.push({ url: request.url, key: request.headers["x-key"], body });
+      response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(collector, "listening");
+  onTestFinished(() => void collector.close());
+  const address = collector.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const config = await configOf({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_HEADERS: "x-key=a=b",
+  });
+  const { events, stop } = await openEvents(config, log, () => true);
+  events.publish({
+    ...ended,
+    entry: {
+      ...ended.entry,
+      id: "e1",
+      at: 1_780_000_001_000,
+      kind: "run_started",
+      answers: [],
+      principals: [],
+      calls: [],
+    },
+  });
+  events.publish(ended);
+  await stop();
+  expect(asked).toHaveLength(1);
+  const [{ url, key, body } = { url: "", key: "", body: "" }] = asked;
+  expect([url, key]).toEqual(["/v1/traces", "a=b"]);
+  expect(body).toContain("invoke_agent watchkeeper");
+  expect(body).toContain('"1780000001000000000"');
+});
+
+test("a header or an address in the wrong form is a mistake with the variable's name", async () => {
+  await expect(configOf({ OTEL_EXPORTER_OTLP_HEADERS: "no" })).rejects.toThrow(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+  );
+  await expect(configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector" })).rejects.toThrow(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+  );
+  await expect(configOf({ METRICS_TOKEN: "short" })).rejects.toThrow("METRICS_TOKEN");
+});

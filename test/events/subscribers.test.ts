@@ -1,0 +1,199 @@
+import { InMemorySpanExporter } from "@opentelemetry/sdk-trace";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import type { Entry, Kind } from "../../src/core/entry.ts";
+import type { BotEvent } from "../../src/events/event.ts";
+import { logEvents } from "../../src/events/log.ts";
+import { createMetrics } from "../../src/events/metrics.ts";
+import { createTraces } from "../../src/events/traces.ts";
+
+const KEY = "slack:T1:C1:1.5";
+const MODEL = "anthropic/claude-sonnet-5-5";
+const HASH = "0".repeat(64);
+
+function written<K extends Kind>(
+  at: number,
+  fields: Omit<Entry<K>, "seq" | "at" | "id">,
+): BotEvent {
+  const entry = { seq: at, at, id: `e${at}`, ...fields };
+  // The fields are those of one kind; TypeScript cannot tell so of a generic one.
+  return { kind: "written", key: KEY, entry: entry as unknown as Entry };
+}
+
+const USAGE = { input: 10, output: 5, cacheRead: 100, cacheWrite: 0 };
+const budget = { steps: 30, tokens: 1_000, minutes: 15 };
+
+/** A run in which a person approved the one write, and a read was asked for that is no tool. */
+const RUN: readonly BotEvent[] = [
+  written<"run_started">(1_000, {
+    kind: "run_started",
+    run: "r1",
+    answers: ["msg:1"],
+    principals: ["slack:T1:U1"],
+    calls: [],
+    talk: { model: MODEL, prefix: HASH, budget },
+  }),
+  { kind: "model_asked", key: KEY, run: "r1", step: 1 },
+  written<"assistant">(3_000, {
+    kind: "assistant",
+    run: "r1",
+    step: 1,
+    seen: 1_000,
+    content: [],
+    stop: "tool_use",
+    usage: USAGE,
+    request: HASH.slice(0, 32),
+    ms: 1_500,
+  }),
+  written<"tool_finished">(3_100, {
+    kind: "tool_finished",
+    run: "r1",
+    call: "r1.t1",
+    outcome: "blocked",
+    text: "There is no such tool.",
+    tool: "made_up_by_the_model",
+    ms: 0,
+  }),
+  written<"action_closed">(3_200, { kind: "action_closed", action: "a0", outcome: "expired" }),
+  written<"tool_started">(60_000, {
+    kind: "tool_started",
+    run: "r1",
+    call: "r1.t2",
+    tool: "restart_service",
+    effect: "write",
+    action: "a1",
+  }),
+  written<"tool_finished">(62_000, {
+    kind: "tool_finished",
+    run: "r1",
+    call: "r1.t2",
+    outcome: "ok",
+    text: "done",
+    ms: 2_000,
+  }),
+  {
+    kind: "tool_crashed",
+    tool: "restart_service",
+    args: {},
+    error: new TypeError("x is not a function"),
+  },
+  { kind: "circuit_opened", tool: "restart_service", failures: 5, waitMs: 30_000 },
+  written<"run_ended">(63_000, {
+    kind: "run_ended",
+    run: "r1",
+    status: "completed",
+    text: "Done.",
+  }),
+];
+
+function metrics() {
+  const dropped = () => new Map([["log", 3]]);
+  return createMetrics({ isTool: (name) => name === "restart_service", dropped });
+}
+
+test("figures count what was done, and a name that is no tool's is no label", async () => {
+  const { subscriber, text, contentType } = metrics();
+  for (const event of RUN) subscriber(event);
+  const lines = (await text()).split("\n");
+  for (const line of [
+    'watchkeeper_runs_total{status="completed"} 1',
+    `watchkeeper_model_requests_total{model="${MODEL}",stop="tool_use"} 1`,
+    `watchkeeper_model_tokens_total{model="${MODEL}",kind="cacheRead"} 100`,
+    `watchkeeper_model_request_seconds_sum{model="${MODEL}"} 1.5`,
+    'watchkeeper_tool_calls_total{tool="other",outcome="blocked"} 1',
+    'watchkeeper_tool_calls_total{tool="restart_service",outcome="ok"} 1',
+    'watchkeeper_tool_call_seconds_sum{tool="restart_service"} 2',
+    'watchkeeper_actions_closed_total{outcome="expired"} 1',
+    'watchkeeper_tool_crashes_total{tool="restart_service"} 1',
+    'watchkeeper_circuits_opened_total{tool="restart_service"} 1',
+    'watchkeeper_events_dropped_total{subscriber="log"} 3',
+  ])
+    expect(lines).toContain(line);
+  expect(lines.join()).not.toContain("made_up_by_the_model");
+  expect(contentType).toContain("text/plain");
+});
+
+test("a run is one trace, with its turns, calls and people's time, also where two processes wrote it", async () => {
+  const exporters = [new InMemorySpanExporter(), new InMemorySpanExporter()];
+  const [first, second] = exporters.map((exporter, i) =>
+    createTraces({ exporter, version: "1", instance: `p${i}` }),
+  );
+  const proposed = written<"action_proposed">(10_000, {
+    kind: "action_proposed",
+    run: "r1",
+    call: "r1.t2",
+    action: "a1",
+    revision: 1,
+    tool: "restart_service",
+    effect: "write",
+    args: {},
+    digest: HASH,
+    preview: { text: "", blastRadius: "", undo: "" },
+    approvers: { kind: "members" },
+    quorum: 1,
+    barred: [],
+    expiresAt: 99_000,
+  } as unknown as Omit<Entry<"action_proposed">, "seq" | "at" | "id">);
+  for (const event of [...RUN.slice(0, 4), proposed, ...RUN.slice(4)]) first?.subscriber(event);
+  second?.subscriber(RUN[2] as BotEvent);
+  // The last spans are taken before the exporter forgets them with its end.
+  const seen = async (i: number) => {
+    const spans: {
+      name: string;
+      ms: number;
+      traceId: string;
+      parent: string | undefined;
+      id: string;
+    }[] = [];
+    const exporter = exporters[i];
+    if (exporter !== undefined)
+      exporter.shutdown = async () => {
+        for (const span of exporter.getFinishedSpans()) {
+          const { traceId, spanId } = span.spanContext();
+          const ms =
+            (span.endTime[0] - span.startTime[0]) * 1_000 +
+            (span.endTime[1] - span.startTime[1]) / 1e6;
+          spans.push({
+            name: span.name,
+            ms,
+            traceId,
+            parent: span.parentSpanContext?.spanId,
+            id: spanId,
+          });
+        }
+      };
+    await [first, second][i]?.stop();
+    return spans;
+  };
+  const [spans, others] = [await seen(0), await seen(1)];
+  expect(spans.map(({ name, ms }) => [name, Math.round(ms)])).toEqual([
+    [`chat ${MODEL}`, 1_500],
+    ["execute_tool made_up_by_the_model", 0],
+    ["approval restart_service", 50_000],
+    ["execute_tool restart_service", 2_000],
+    ["invoke_agent watchkeeper", 62_000],
+  ]);
+  const root = spans.at(-1);
+  expect(root?.parent).toBeUndefined();
+  for (const span of [...spans.slice(0, -1), ...others])
+    expect([span.traceId, span.parent]).toEqual([root?.traceId, root?.id]);
+  expect(new Set(spans.map(({ id }) => id)).size).toBe(spans.length);
+});
+
+test("the log has a tool's crash with its stack, and not what people wrote", () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const log = pino({ level: "info" }, stream);
+  for (const event of RUN) logEvents(log)(event);
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    "run started",
+    "a tool crashed; its caller was told: this is a fault in it",
+    "a tool only fails and is left alone",
+    "run ended",
+  ]);
+  expect(lines[1]).toMatchObject({
+    tool: "restart_service",
+    err: { type: "TypeError", stack: expect.stringContaining("subscribers.test.ts") },
+  });
+  expect(lines[3]).toMatchObject({ key: KEY, run: "r1", status: "completed" });
+});
