@@ -3,14 +3,16 @@ import { join } from "node:path";
 import * as z from "zod";
 import { drawThread } from "./draw-thread.ts";
 import { fileSchema, SETTINGS } from "../src/config/table.ts";
+import { SWITCHED_GATES } from "../src/core/gates.ts";
+import { GATES } from "../src/thread/gates/gates.ts";
 
 /**
- * Writes what `.env.example` and `docs/configuration.md` say of single settings, and draws the readme's picture: `npm run docs`.
+ * Writes what `.env.example` and `docs/configuration.md` say of single settings and `docs/agent.md` of gates, and draws the readme's picture: `npm run docs`.
  * A test holds them to it.
  */
 
 type Schema = z.core.JSONSchema.BaseSchema;
-type Row = readonly [name: string, fallback: string, meaning: string];
+type Row = readonly [name: string, ...columns: string[]];
 
 const ROOT = join(import.meta.dirname, "..");
 const WIDTH = 120;
@@ -76,6 +78,18 @@ function tableOf(head: Row, rows: readonly Row[]): string {
   return lines.map((line) => `| ${line.join(" | ")} |\n`).join("");
 }
 
+/** The table of gates, in the order in which they are heard. */
+const gateRows = GATES.map(({ name, about, ...gate }): Row => {
+  const switched: Readonly<Partial<Record<string, boolean>>> = SWITCHED_GATES;
+  const isOn = switched[name];
+  const places = [
+    ...(gate.beforeCall === undefined ? [] : ["before a call"]),
+    ...(gate.afterCalls === undefined ? [] : ["after calls"]),
+    ...(gate.beforeAnswer === undefined ? [] : ["before the answer"]),
+  ];
+  return [name, isOn === undefined ? "always" : isOn ? "on" : "off", places.join(", "), about];
+});
+
 /** The page with the first table below a heading replaced. */
 function withTable(page: string, heading: string, table: string): string {
   const at = page.indexOf(heading);
@@ -114,6 +128,11 @@ export async function pages(): Promise<Record<string, string>> {
   return {
     "docs/pictures/slack-thread.svg": drawThread(await read("docs/pictures/slack-thread.json")),
     ".env.example": [`${intro}\n`, ...examples].join("\n"),
+    "docs/agent.md": withTable(
+      await read("docs/agent.md"),
+      "## Gates",
+      tableOf(["gate", "default", "where", "what it does"], gateRows),
+    ),
     "docs/configuration.md": withTable(
       page,
       "## watchkeeper.yaml",

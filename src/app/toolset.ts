@@ -1,9 +1,10 @@
 import { escalationWarnings } from "../approvals/escalation.ts";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
+import { agentPart, gatesIn } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
 import { contextWindowOf } from "../models/load.ts";
-import { settingsOf } from "../core/settings.ts";
+import { type SettingValues, settingsOf } from "../core/settings.ts";
 import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
@@ -199,6 +200,11 @@ function allowedTerms(skills: readonly Skill[]): Pick<RunTerms, "allowed"> {
   return narrow.length === 0 ? {} : { allowed: Object.fromEntries(narrow) };
 }
 
+function gateTerms(values: SettingValues): Pick<RunTerms, "gates"> {
+  const gates = gatesIn(settingsOf(agentPart, values));
+  return gates === undefined ? {} : { gates };
+}
+
 /** Requests name more skills than they describe, so that it matters which are used most. */
 export function hasMoreSkills({ values }: Config, { skills }: Pick<Toolset, "skills">): boolean {
   return skills.length > settingsOf(skillIntegration, values).described;
@@ -220,6 +226,7 @@ export function runTerms(
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
     ...toolTerms(tools, found),
     ...allowedTerms(skills),
+    ...gateTerms(values),
     budget: {
       steps: budgets.stepsPerRun,
       tokens: budgets.tokensPerRun,

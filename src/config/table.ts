@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { agentPart } from "./agent.ts";
 import { alertsPart } from "./alerts.ts";
 import { PLATFORMS } from "../adapters/platforms.ts";
 import {
@@ -24,6 +25,7 @@ export const PARTS: readonly SettingsPart[] = [
   wakeupsPart,
   ...PLATFORMS,
   policyPart,
+  agentPart,
   ...INTEGRATIONS,
   alertsPart,
   digestsPart,

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
 import { artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
+import { gateTerms, GATE_WORDS } from "./gates.ts";
 import { hash, json } from "./tuple.ts";
 import { preview, approvers } from "./action-fields.ts";
 
@@ -52,6 +53,8 @@ export const appends = {
         brief: z.boolean().optional(),
         /** Nothing of what it answers is surely to the bot: its model may stay silent. */
         unsure: z.literal(true).optional(),
+        /** What its work is held to, where that is not the standard. */
+        gates: gateTerms.optional(),
       })
       .optional(),
     /** Its `calls` are checks of skills: numbered with the calls of models, and they only read. */
@@ -125,8 +128,7 @@ export const appends = {
   /** A word of the program's own to the model, such as why its answer did not pass. */
   gate: z.strictObject({
     run: z.string(),
-    /** `checks`: what the first look found, before the model was asked. */
-    gate: z.enum(["evidence", "stuck", "denied", "limit", "cut", "checks"]),
+    gate: z.enum(GATE_WORDS),
     text: z.string(),
     /** From now on the run may only answer. */
     toolsOff: z.boolean().optional(),

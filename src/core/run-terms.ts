@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Entry } from "./entry.ts";
+import type { GateTerms } from "./gates.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** Tokens of a day, in UTC. */
@@ -33,13 +34,15 @@ export interface RunTerms {
   foundTools?: readonly string[];
   /** By the names of skills: the only calls that a run may make once it follows them. */
   allowed?: Readonly<Record<string, readonly AllowedCall[]>>;
+  /** What its work is held to; undefined: the standard gates. */
+  gates?: GateTerms;
   budget: NonNullable<Entry<"run_started">["talk"]>["budget"];
   maxOutputTokens: number;
   /** Tokens that all runs of a day may use, in UTC. */
   tokensPerDay: number;
   /** What of them is one person's or place's; without it nobody's part is limited. */
   shares?: DayShares;
-  /** SHA-256, hexadecimal, over what every request of a run begins with, and what skills allow in it. */
+  /** SHA-256, hexadecimal, over what every request of a run begins with, what skills allow in it and its gates. */
   prefix: string;
   /** Tokens that the model takes; past half of them a new run is told the thread in brief. */
   contextWindow: number;
@@ -47,9 +50,9 @@ export interface RunTerms {
 
 /** The terms with the hash of their system prompt and tools. */
 export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
-  const { system, tools, foundTools, allowed } = terms;
+  const { system, tools, foundTools, allowed, gates } = terms;
   const prefix = createHash("sha256")
-    .update(JSON.stringify({ system, tools, foundTools, allowed }))
+    .update(JSON.stringify({ system, tools, foundTools, allowed, gates }))
     .digest("hex");
   return { ...terms, prefix };
 }

@@ -72,6 +72,7 @@ export function beginDrafts(
           budget: isBeside ? sideBudget(terms.budget) : terms.budget,
           ...(isTooMuch(thread, terms) && { brief: true }),
           ...(unsure && { unsure: true as const }),
+          ...(terms.gates && { gates: terms.gates }),
         },
       }),
     ];

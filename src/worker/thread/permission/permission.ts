@@ -16,7 +16,7 @@ import type { Effect } from "../../../core/entry.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import { type Action, carrierOf } from "../../../thread/action.ts";
-import { whyNotLooked } from "../../../thread/decide-run.ts";
+import { beforeCall } from "../../../thread/gates/gates.ts";
 import type { Call } from "../../../thread/call.ts";
 
 /**
@@ -105,8 +105,8 @@ export async function mayRun(
   const run = ctx.thread.runs.get(call.run);
   const isNew = call.started === undefined;
   const terms = termsIn(ctx.parts.run, run?.modelRun);
-  const refusal = isNew && run && whyNotLooked({ ...call, args }, run, terms);
-  if (typeof refusal === "string") return { kind: "deny", why: refusal };
+  const instead = isNew && run && beforeCall({ ...call, args }, run, terms);
+  if (typeof instead === "object") return { kind: "deny", why: instead.text };
   return permit(ctx, { ...call, args, effect }, signal);
 }
 
