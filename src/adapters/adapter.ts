@@ -32,7 +32,7 @@ export interface Adapter {
    * People who are of none of its tenants read the channel along, such as another company's: it is a private place, which shows what
    * belongs to it and nothing of elsewhere. Left out where there is no such channel. May throw as `people`.
    */
-  isShared?(key: JournalKey): Promise<boolean>;
+  hasOutsiders?(key: JournalKey): Promise<boolean>;
   /** What people call the place that the thread is in, or a channel, such as `#ops`; undefined where it has no name. May throw. */
   placeName?(key: JournalKey): Promise<string | undefined>;
   /** The channel that the thread is in, such as `slack:T1:C1`; a place without channels is its own. May throw as `people`. */

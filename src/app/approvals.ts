@@ -3,7 +3,7 @@ import { list, linesOf } from "../adapters/shared/outlook-lines.ts";
 import { lively, type OutlookParts } from "../adapters/shared/outlook.ts";
 import { approvalsText } from "../commands/answers.ts";
 import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
-import { maySee, prefixesSeen, viewerOf } from "../core/viewer.ts";
+import { maySee, prefixesSeen, type Viewer, viewerOf } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Approvals } from "../tools/integration.ts";
 import type { Asker } from "../tools/tool.ts";
@@ -11,13 +11,14 @@ import { homeOf, threadAt } from "./thread-places.ts";
 
 /** As long as an action may wait. */
 const DAYS = 7;
+const NOT_NOW = "Other threads can't be looked at now.";
 
 export interface ApprovalParts {
   journal: Pick<Journal, "read">;
   queries: OutlookParts["queries"];
   adapters: ReadonlyMap<string, Adapter>;
-  /** What is frozen now, a sentence each. */
-  frozen?(): readonly string[];
+  /** What is frozen now, a sentence each, as far as they may see it. */
+  frozen?(viewer: Viewer): readonly string[];
 }
 
 /**
@@ -32,10 +33,14 @@ export function createApprovals({ journal, queries, adapters, frozen }: Approval
   });
 
   /** Undefined: they may not look at others, or nothing waits there. */
-  async function others(asker: Asker, home: JournalKey): Promise<string | undefined> {
+  async function others(
+    asker: Asker,
+    viewer: Viewer | undefined,
+    home: JournalKey,
+  ): Promise<string | undefined> {
     const { key, account } = asker;
     if ((await adapterOf(home)?.people.membership(account, home)) !== "member") return undefined;
-    const viewer = await viewerOf(asker);
+    if (viewer === undefined) return NOT_NOW;
     const prefixes = prefixesSeen(viewer, adapters.keys());
     const found = await lively({ queries, prefixes, days: DAYS }, async (other) => {
       const adapter = other === key ? undefined : adapterOf(other);
@@ -53,10 +58,9 @@ export function createApprovals({ journal, queries, adapters, frozen }: Approval
     async list(asker) {
       const thread = await threadAt(journal, asker.key);
       const home = homeOf(thread, asker.key, asker.account);
-      const here = approvalsText(thread, frozen?.());
-      const elsewhere = await others(asker, home).catch(
-        () => "Other threads can't be looked at now.",
-      );
+      const viewer = await viewerOf(asker).catch(() => undefined);
+      const here = approvalsText(thread, viewer && frozen?.(viewer));
+      const elsewhere = await others(asker, viewer, home).catch(() => NOT_NOW);
       return [here, elsewhere].filter((each) => each !== undefined).join("\n\n");
     },
   };

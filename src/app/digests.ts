@@ -142,11 +142,11 @@ function digestOf(
       const place = tryJournalKey(channel) ?? key;
       // A platform that is not there cannot say who reads it: what is public is all that is told.
       const adapter = adapters.get(transportOf(place));
-      const [audience, isShared = false] = await Promise.all([
+      const [audience, hasOutsiders = false] = await Promise.all([
         adapter?.audience(place),
-        adapter?.isShared?.(place),
+        adapter?.hasOutsiders?.(place),
       ]);
-      const viewer = viewerAt(place, { audience, isShared });
+      const viewer = viewerAt(place, { audience, hasOutsiders });
       const found = await handoffs.of(await readPeriod(period, { zone, now: at }), viewer, now);
       if (isQuiet(found)) return undefined;
       const late = now - at < LATE_MS ? [] : [`This was due ${showDuration(now - at)} ago.`];

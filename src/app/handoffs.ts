@@ -7,7 +7,7 @@ import { threadShift } from "../handoff/thread-shift.ts";
 import type { Incident, Ledger } from "../incidents/incident.ts";
 import type { Period } from "../incidents/period.ts";
 import type { Journal } from "../journal/journal.ts";
-import { type Freezes, freezeText } from "../team/freezes.ts";
+import { type Freezes, freezesSeen } from "../team/freezes.ts";
 import type { Handoffs } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import { quietShifts, unaskedThreads } from "./handoff-around.ts";
@@ -78,9 +78,6 @@ export function createHandoffs(parts: HandoffParts) {
     return { threads, isCut };
   }
 
-  const frozenAt = (now: number) =>
-    parts.freezes.known(now).map((each) => `${parts.encode(freezeText(each))}.`);
-
   return {
     async of(period: Period, viewer: Viewer, now: number): Promise<Handoff> {
       const { from, to, zone, name } = period;
@@ -103,8 +100,7 @@ export function createHandoffs(parts: HandoffParts) {
         threads,
         maintenance: quiet,
         unasked,
-        // They hold everywhere in a team, and are nothing for people from elsewhere.
-        frozen: viewer.tenants.length === 0 ? [] : frozenAt(now),
+        frozen: freezesSeen(parts.freezes.known(now), viewer, parts.encode),
         isCut,
       };
     },

@@ -14,7 +14,7 @@ interface NewsParts {
   config: Pick<Config, "incidentChannels" | "updateMinutes">;
   journal: Pick<Journal, "post" | "read" | "changes">;
   catalog: AnyCatalog;
-  adapters: ReadonlyMap<string, Pick<Adapter, "isShared">>;
+  adapters: ReadonlyMap<string, Pick<Adapter, "hasOutsiders">>;
   wake(key: JournalKey): void;
 }
 
@@ -23,13 +23,13 @@ export function createIncidentNews({ config, journal, catalog, adapters, wake }:
   const { incidentChannels, updateMinutes: minutes } = config;
   const records = createRecords(journal, catalog);
   /** Whoever cannot be asked may be: what is left out now is told with the next news of the incident. */
-  async function isShared(channel: string): Promise<boolean> {
+  async function hasOutsiders(channel: string): Promise<boolean> {
     const key = tryJournalKey(channel);
     if (key === undefined) return false;
     const adapter = adapters.get(transportOf(key));
     if (adapter === undefined) return true;
     try {
-      return (await adapter.isShared?.(key)) === true;
+      return (await adapter.hasOutsiders?.(key)) === true;
     } catch {
       return true;
     }
@@ -37,7 +37,7 @@ export function createIncidentNews({ config, journal, catalog, adapters, wake }:
 
   const tell = async (incident: Incident, id: string, text: string) => {
     for (const channel of incidentChannels)
-      if (mayHear(channel, await isShared(channel), incident))
+      if (mayHear(channel, await hasOutsiders(channel), incident))
         await tellChannel({ journal, wake }, channel, id, text);
   };
   return {

@@ -5,12 +5,13 @@ import { answerCommand } from "../commands/answers.ts";
 import { readTyped } from "../commands/typed.ts";
 import type { Config } from "../config/config.ts";
 import type { RunTerms } from "../core/run-terms.ts";
+import type { Viewer } from "../core/viewer.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import type { Models } from "../models/chain.ts";
 import { modelProblem } from "../models/load.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { RunParts } from "../thread/surroundings.ts";
-import { type Freezes, freezeText } from "../team/freezes.ts";
+import { type Freezes, freezesSeen } from "../team/freezes.ts";
 import { describeInput } from "../tools/input-schema.ts";
 import { createChecking } from "./checks-parts.ts";
 import { answerWithoutModel } from "./no-model.ts";
@@ -109,14 +110,13 @@ export function createToolbox(
     const { standing } = models;
     return { tools, terms, host: config.host, standing, connections };
   };
-  const frozen = () =>
-    freezes.known(Date.now()).map((each) => `${encoder.encode(freezeText(each))}.`);
+  const frozen = (viewer: Viewer) => freezesSeen(freezes.known(Date.now()), viewer, encoder.encode);
   const run: RunParts = {
-    direct: (command, thread) =>
+    direct: (command, thread, frozenNow) =>
       answerCommand(command, thread, {
         ...status(),
         modelProblem: (id) => modelProblem(id, config.model),
-        frozen,
+        frozen: frozenNow,
       }),
     checks: checkingOf(config, () => toolset.skills, tools),
     plain: (text) => answerWithoutModel(text, tools, describeInput, first.unavailable),
@@ -130,7 +130,7 @@ export function createToolbox(
     tools,
     run,
     status,
-    /** What is frozen now, a sentence each. */
+    /** What is frozen now, a sentence each, as far as the viewer may see it. */
     frozen,
     /** What a typed text is, to these tools. */
     read: (text: string) => readTyped(text, tools),

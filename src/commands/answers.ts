@@ -31,8 +31,8 @@ import { type StatusParts, statusText, toolCounts } from "./status.ts";
 export interface CommandParts extends StatusParts {
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
-  /** What is frozen now, a sentence each. */
-  frozen?(): string[];
+  /** What is frozen now, a sentence each, as far as it may be seen in the thread. */
+  frozen?: readonly string[] | undefined;
 }
 
 /** Answers a typed command with a checked tool call, or with a text about the thread, the tools or the model. */
@@ -45,7 +45,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
     case "help":
       return say(helpText(parts.terms !== undefined));
     case "status":
-      return say([statusText(thread, parts), ...(parts.frozen?.() ?? [])].join("\n"));
+      return say([statusText(thread, parts), ...(parts.frozen ?? [])].join("\n"));
     case "tools":
       return toolsOf(command.system, tools);
     case "cost":
@@ -54,7 +54,7 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       // The tool looks at other threads too.
       return tools.some(({ name }) => name === APPROVAL_LIST)
         ? { kind: "call", tool: APPROVAL_LIST, args: {} }
-        : say(approvalsText(thread, parts.frozen?.()));
+        : say(approvalsText(thread, parts.frozen));
     case "grants":
       return say(grantsText(thread));
     case "new":

@@ -32,14 +32,22 @@ export function isOfTenants({ tenants }: Viewer, tenant: string | undefined): bo
 }
 
 /**
- * A place of its own, such as a channel: it shows what everyone who reads it there may see. `isShared`: people of other tenants
- * read along (`Adapter.isShared`), so nothing of elsewhere is shown.
+ * A freeze holds in all of a team's places, so each of them may be told what is frozen. Where people from elsewhere read along,
+ * and for whoever belongs to no team here, it is nothing: who froze what and why is the team's own.
+ */
+export function maySeeFreezes({ tenants }: Viewer): boolean {
+  return tenants === "all" || tenants.length > 0;
+}
+
+/**
+ * A place of its own, such as a channel: it shows what everyone who reads it there may see. `hasOutsiders`: people of other tenants
+ * read along (`Adapter.hasOutsiders`), so nothing of elsewhere is shown.
  */
 export function viewerAt(
   place: string,
-  { audience, isShared }: { audience: string | undefined; isShared: boolean },
+  { audience, hasOutsiders }: { audience: string | undefined; hasOutsiders: boolean },
 ): Viewer {
-  const tenant = isShared ? undefined : tenantOf(place);
+  const tenant = hasOutsiders ? undefined : tenantOf(place);
   return { audience, tenants: tenant === undefined ? [] : [tenant] };
 }
 

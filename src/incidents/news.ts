@@ -13,15 +13,15 @@ interface News {
 }
 
 /**
- * Whether a channel may hear of an incident: one of its tenant or, of a private place, that place alone. `isShared`: people of
+ * Whether a channel may hear of an incident: one of its tenant or, of a private place, that place alone. `hasOutsiders`: people of
  * other tenants read the channel along.
  */
 export function mayHear(
   channel: string,
-  isShared: boolean,
+  hasOutsiders: boolean,
   { audience, tenant }: Pick<Incident, "audience" | "tenant">,
 ): boolean {
-  return maySee(viewerAt(channel, { audience: channel, isShared }), { audience, tenant });
+  return maySee(viewerAt(channel, { audience: channel, hasOutsiders }), { audience, tenant });
 }
 
 /** What others should hear: that there is one, another severity, its end and that it is open again; oldest first. */

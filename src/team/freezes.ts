@@ -1,6 +1,7 @@
 import type { Actor, Entry } from "../core/entry.ts";
 import { formatUtc } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import { maySeeFreezes, type Viewer } from "../core/viewer.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { createFollower } from "./follow.ts";
 
@@ -76,6 +77,16 @@ export function createFreezes(journal: Pick<Journal, "read" | "post">): Freezes 
 export function freezeText({ what, until, by, because }: Freeze): string {
   const is = what === EVERYTHING ? "Everything is" : `${what} is`;
   return `${is} frozen until ${formatUtc(until)} by ${by.name}${because === undefined ? "" : `: ${because}`}`;
+}
+
+/** What is frozen, a sentence each, as far as the viewer may see it. */
+export function freezesSeen(
+  freezes: readonly Freeze[],
+  viewer: Viewer,
+  encode: (text: string) => string,
+): string[] {
+  if (!maySeeFreezes(viewer)) return [];
+  return freezes.map((each) => `${encode(freezeText(each))}.`);
 }
 
 /** The one of these that holds a call with these names. */

@@ -281,7 +281,10 @@ function endingStep(thread: Thread, scene: Scene): Step | undefined {
 function workStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
   for (const pending of thread.pending.values()) {
-    if (mayBegin(thread, pending)) return { do: "begin", pending };
+    if (!mayBegin(thread, pending)) continue;
+    if (!tellsFreezes(pending)) return { do: "begin", pending };
+    const key = workKey.survey(pending.entry.id);
+    if (!busy.has(key)) return { do: "survey", key, pending };
   }
   for (const alerts of thread.alerts.values())
     if (isUntriaged(thread, alerts)) return { do: "triage", alerts };
@@ -335,6 +338,11 @@ function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
   const { first, side } = talkingRuns(thread);
   const isFree = first === undefined || (forSide === true && side === undefined);
   return entry.kind === "command" || isFree;
+}
+
+function tellsFreezes({ entry, stopped }: PendingPost): boolean {
+  if (entry.kind !== "command" || stopped) return false;
+  return entry.command.name === "status" || entry.command.name === "approvals";
 }
 
 /** A model's run whose calls all have their results: ask the model, or write down what follows from what it said. */

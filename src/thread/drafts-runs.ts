@@ -31,6 +31,7 @@ export function beginDrafts(
   pending: PendingPost,
   thread: Thread,
   parts: RunParts,
+  frozen?: readonly string[],
 ): (Draft<"run_started"> | RunEnded)[] {
   const { entry, stopped } = pending;
   const start = (more: Partial<Draft<"run_started">> = {}) => ({
@@ -77,7 +78,7 @@ export function beginDrafts(
       }),
     ];
   }
-  const direct = parts.direct(entry.command, thread);
+  const direct = parts.direct(entry.command, thread, frozen);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
   return [callingDraft(entry, direct, thread)];
 }

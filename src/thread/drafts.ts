@@ -58,6 +58,8 @@ interface Facts {
   hint: Hint[];
   prepare: Proposal;
   dispatch: Rechecked;
+  /** What is frozen, a sentence each. */
+  survey: readonly string[];
   look: Above;
   think: ModelFacts;
   recover: Recovery;
@@ -108,6 +110,10 @@ export function draftsOf<D extends keyof Known>(
 const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
     begin: ({ pending }, { thread, run }) => beginDrafts(pending, thread, run),
+    survey({ pending: { entry }, facts }, { thread, run }) {
+      const pending = thread.pending.get(entry.id);
+      return pending && beginDrafts(pending, thread, run, facts);
+    },
     prepare: ({ call, facts }, around) =>
       isNew(call, around) ? preparedDrafts(call, facts, around) : undefined,
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.

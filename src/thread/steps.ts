@@ -38,6 +38,8 @@ export type Step =
   /** What an older version asked for without naming its machine. */
   | { do: "renew"; action: Action }
   | { do: "begin"; pending: PendingPost }
+  /** It is answered with what is frozen, as far as that may be seen in the thread. */
+  | { do: "survey"; key: string; pending: PendingPost }
   | { do: "cancel"; call: Call }
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }

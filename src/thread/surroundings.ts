@@ -12,8 +12,8 @@ export type DirectAnswer =
   | { kind: "text"; text: string; failed: boolean };
 
 export interface RunParts {
-  /** Reads a typed command against the tools there are. */
-  direct(command: Command, thread: Thread): DirectAnswer;
+  /** Reads a typed command against the tools there are. `frozen`: what of that may be seen in the thread, a sentence each. */
+  direct(command: Command, thread: Thread, frozen?: readonly string[]): DirectAnswer;
   /** The answer to plain language that no model and no check answers: it says so, and what can be done instead. */
   plain(text: string): string;
   /** Looks into things without a model; undefined: nothing does. */

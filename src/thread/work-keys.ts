@@ -11,6 +11,8 @@ export const workKey = {
   page: (action: string) => `page:${action}`,
   memory: "memory",
   record: "record",
+  /** It is looked up what a command is told of freezes. */
+  survey: (command: string) => `survey:${command}`,
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   view: (view: string) => `view:${view}`,

@@ -174,6 +174,8 @@ function learn(
       ];
       return { ...step, facts: recoveries[tape() % 4] ?? { kind: "blocked", text: "" } };
     }
+    case "survey":
+      return { ...step, facts: [] };
     case "record":
       return { ...step, facts: "told" };
     case "alarm":

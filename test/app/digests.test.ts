@@ -33,7 +33,7 @@ async function stage(yaml: string, frozen: string[] = []) {
   const { adapter } = createChat({ transport: "slack" });
   const own = ["slack:T1:G1", "slack:T1:X1"];
   adapter.audience = async (key) => own.find((place) => key.startsWith(place));
-  adapter.isShared = async (key) => key.startsWith("slack:T1:X1");
+  adapter.hasOutsiders = async (key) => key.startsWith("slack:T1:X1");
   adapter.announce = async (channel, { text }) => `m${said.push({ channel, text })}`;
   const adapters = new Map([["slack", adapter]]);
   const encode = (text: string) => text.replaceAll("hunter2", "•••");

@@ -156,3 +156,17 @@ test("in the second place of a mirrored thread approvals lists others' to who is
   expect(await ask("discord:1")).toMatch(/In other threads:\n• Restart web/);
   expect(await ask("discord:2")).toBe("No open approvals in this thread.");
 });
+
+test("approvals say what is frozen as far as the asker's place may see it, and nothing where nobody knows who reads along", async () => {
+  const { adapter } = createChat(CHAT);
+  const { list } = createApprovals({
+    journal: { read: async () => [] },
+    adapters: new Map([["slack", adapter]]),
+    queries: { recent: async () => [] } as never,
+    frozen: ({ tenants }) => [`frozen for ${tenants}`],
+  });
+  const ask = async (tenants: () => Promise<string[]>) =>
+    list({ ...ASKER, key: "slack:T1:C1:1.1", tenants });
+  expect(await ask(async () => ["slack:T1"])).toContain("frozen for slack:T1");
+  expect(await ask(() => Promise.reject(new Error("away")))).not.toContain("frozen");
+});

@@ -4,6 +4,7 @@ import {
   type Belonging,
   insiderOf,
   maySee,
+  maySeeFreezes,
   prefixesSeen,
   type Viewer,
   viewerAt,
@@ -86,14 +87,14 @@ test("a thread that may be seen has a key that begins with one of the viewer's p
 });
 
 test("a place sees what is its tenant's and its own, and an insider what its readers see", () => {
-  const at = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", isShared: false });
+  const at = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", hasOutsiders: false });
   expect(maySee(at, { tenant: "slack:T1" })).toBe(true);
   expect(maySee(at, { audience: "slack:T1:C7", tenant: "slack:T1" })).toBe(true);
   expect(maySee(at, { audience: "slack:T1:C8", tenant: "slack:T1" })).toBe(false);
-  expect(maySee(viewerAt("discord:dm:5", { audience: undefined, isShared: false }), {})).toBe(
+  expect(maySee(viewerAt("discord:dm:5", { audience: undefined, hasOutsiders: false }), {})).toBe(
     false,
   );
-  const shared = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", isShared: true });
+  const shared = viewerAt("slack:T1:C7", { audience: "slack:T1:C7", hasOutsiders: true });
   expect(maySee(shared, { audience: "slack:T1:C7", tenant: "slack:T1" })).toBe(true);
   expect(maySee(shared, { tenant: "slack:T1" })).toBe(false);
   for (const what of [{}, { tenant: "slack:T1" }, { tenant: "slack:T1", audience: "slack:T1:C7" }])
@@ -106,4 +107,10 @@ test("a platform that cannot say who reads along shows nothing", async () => {
   expect(await viewerOf(asker)).toEqual(CHANNEL);
   const away = { ...asker, audience: () => Promise.reject(new Error("away")) };
   await expect(viewerOf(away)).rejects.toThrow("away");
+});
+
+test("freezes are a team's own: no place with outsiders sees them, and the operator does", () => {
+  const of = (tenants: readonly string[] | "all") =>
+    maySeeFreezes({ audience: undefined, tenants });
+  expect([of("all"), of(["slack:T1"]), of([])]).toEqual([true, true, false]);
 });

@@ -187,8 +187,13 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     ...(options.ledger !== undefined && { ledger: options.ledger }),
     ops: createOps({ journal, channel: options.ops, wake: () => {} }),
     run: {
-      direct: (command, thread) =>
-        answerCommand(command, thread, { tools, terms: talk, modelProblem: () => undefined }),
+      direct: (command, thread, frozen) =>
+        answerCommand(command, thread, {
+          tools,
+          terms: talk,
+          modelProblem: () => undefined,
+          frozen,
+        }),
       ...(checks !== undefined && { checks }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       terms: talk,

@@ -46,8 +46,8 @@ test.each([
   ["slack:T1:D9", "slack:T1", []],
 ])("of %s in %s hear only channels whose readers may read it", (audience, tenant, channels) => {
   const all = ["slack:T1:C7", "slack:T1:C8", "slack:T2:C1", "discord:1:2"];
-  const hears = (isShared: boolean) =>
-    all.filter((channel) => mayHear(channel, isShared, { audience, tenant }));
+  const hears = (hasOutsiders: boolean) =>
+    all.filter((channel) => mayHear(channel, hasOutsiders, { audience, tenant }));
   expect(hears(false)).toEqual(channels);
   // People of other companies read along: it hears of its own alone.
   expect(hears(true)).toEqual(channels.filter((channel) => channel === audience));

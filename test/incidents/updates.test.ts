@@ -15,7 +15,7 @@ const THREAD: JournalKey = "slack:T1:C1:1.0";
 async function stage(
   change: Change = { severity: "sev1" },
   updateMinutes: UpdateMinutes = { sev1: 30, sev2: 60 },
-  isShared: () => Promise<boolean> = async () => false,
+  hasOutsiders: () => Promise<boolean> = async () => false,
   served = "slack",
 ) {
   const clock = { now: Date.parse("2026-11-24T12:00Z") };
@@ -27,7 +27,7 @@ async function stage(
       config: { incidentChannels: ["slack:T1:C9"], updateMinutes },
       journal,
       catalog: openCatalog(),
-      adapters: new Map([[served, { isShared }]]),
+      adapters: new Map([[served, { hasOutsiders }]]),
       wake: (key) => void woken.add(key),
     });
   const news = newsOf();

@@ -212,3 +212,42 @@ describe("a freeze", () => {
     );
   });
 });
+
+describe("what is frozen", () => {
+  /** What each of these answers where outsiders read along, or not. */
+  async function named(hasOutsiders: boolean | "unknown") {
+    const stage = await frozen();
+    stage.chat.adapter.hasOutsiders = async () => {
+      if (hasOutsiders === "unknown") throw new Error("away");
+      return hasOutsiders;
+    };
+    const answers: Record<string, string> = {};
+    for (const asked of ["freezes", "status", "approvals", "unfreeze staging"]) {
+      await stage.say(asked);
+      const { text = "", results = [] } = stage.chat.answers().at(-1) ?? {};
+      answers[asked] = [text, ...results.map((each) => each.text)].join("\n");
+    }
+    return answers;
+  }
+
+  test("is told by the list, status and approvals in a channel of the team's own", async () => {
+    const { freezes, status, approvals, ...other } = await named(false);
+    for (const text of [freezes, status, approvals]) expect(text).toContain(TEXT);
+    expect(other["unfreeze staging"]).toContain("frozen: prod");
+  });
+
+  test.each([true, "unknown"] as const)(
+    "is named nowhere where people of other companies read along (%s)",
+    async (hasOutsiders) => {
+      const answers = await named(hasOutsiders);
+      for (const text of Object.values(answers)) {
+        expect(text).not.toBe("");
+        expect(text).not.toMatch(/frozen until|migration|frozen: prod/);
+      }
+      expect(answers["status"]).toContain("Open approvals in this thread: none");
+      expect(answers["approvals"]).toContain("No open approvals");
+      if (hasOutsiders === true)
+        expect(answers["freezes"]).toContain("Ask in a channel of your own team");
+    },
+  );
+});

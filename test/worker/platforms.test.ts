@@ -52,9 +52,9 @@ test("asking for an action of a thread does not make the thread known", async ()
 });
 
 test("where people from elsewhere read along, nobody is shown what is public elsewhere", async () => {
-  const seen = async (isShared: boolean) => {
+  const seen = async (hasOutsiders: boolean) => {
     const chat = createChat();
-    const adapter = { ...chat.adapter, isShared: async () => isShared };
+    const adapter = { ...chat.adapter, hasOutsiders: async () => hasOutsiders };
     const ask = fakeTool({
       name: "ask",
       run: async (_, { asker }) => ({ text: `tenants ${JSON.stringify(await asker?.tenants())}` }),

@@ -140,7 +140,7 @@ function peopleIn(
 function channelsIn(
   here: () => Workspaces,
   asked: (key: JournalKey, account: string) => ServedWorkspace,
-): Pick<ChatAdapter, "audience" | "tenants" | "isShared" | "channel"> {
+): Pick<ChatAdapter, "audience" | "tenants" | "hasOutsiders" | "channel"> {
   const at = (key: JournalKey) => {
     const team = teamIn(key);
     return { channel: tryChannel(key, team), people: here().of(team)?.people };
@@ -152,10 +152,12 @@ function channelsIn(
       return isOpen === true ? undefined : channelOf(key);
     },
     tenants: async (key, account) => [`slack:${asked(key, account).workspace.team}`],
-    async isShared(key) {
+    async hasOutsiders(key) {
       const { channel, people } = at(key);
       // Of a workspace that is not served nobody can be asked.
-      return channel !== undefined && (people === undefined || (await people.isShared(channel)));
+      return (
+        channel !== undefined && (people === undefined || (await people.hasOutsiders(channel)))
+      );
     },
     channel: async (key) => channelOf(key),
   };

@@ -18,7 +18,7 @@ interface Envelope {
   command: string | undefined;
   challenge: string | undefined;
   app: string | undefined;
-  isShared: boolean;
+  hasOutsiders: boolean;
   /** Of an event. */
   event: { type: string } | undefined;
   /** Where a button was pressed: below a message, or on a Home tab. */
@@ -35,7 +35,7 @@ const fieldsOf = (value: unknown) => (isRecord(value) ? value : {});
 /** By hand: each event pays for it before it is acknowledged. */
 export function readEnvelope(body: unknown): Envelope | undefined {
   if (!isRecord(body)) return undefined;
-  const { type, command, challenge, api_app_id: app, is_ext_shared_channel: isShared } = body;
+  const { type, command, challenge, api_app_id: app, is_ext_shared_channel: hasOutsiders } = body;
   const view = fieldsOf(body["view"]);
   const { event } = body;
   return {
@@ -43,7 +43,7 @@ export function readEnvelope(body: unknown): Envelope | undefined {
     command: textOf(command),
     challenge: textOf(challenge),
     app: textOf(app),
-    isShared: isShared === true,
+    hasOutsiders: hasOutsiders === true,
     event: hasType(event) ? event : undefined,
     view: { type: textOf(view["type"]), callback: textOf(view["callback_id"]) },
     teams: teamsOf(body, hasType(event)),
@@ -94,7 +94,7 @@ export function createEntrance(parts: EntranceParts): Take {
         quietly("a request was refused", foreign ?? what);
         return undefined;
       }
-      const shared = read.isShared ? trySharedEvent(read.event) : undefined;
+      const shared = read.hasOutsiders ? trySharedEvent(read.event) : undefined;
       const taker = (shared && (await parts.sharing(shared))) ?? entered;
       return await route(read, raw, { ...taker, quietly });
     } catch (error) {

@@ -49,7 +49,7 @@ export interface SlackPeople extends People {
    */
   isPublic(channel: string): Promise<boolean>;
   /** Other companies read along, or will once they accept. Throws while that cannot be asked. */
-  isShared(channel: string): Promise<boolean>;
+  hasOutsiders(channel: string): Promise<boolean>;
   /** The bot is in it, and can write there. Throws while that cannot be asked. */
   isHere(channel: string): Promise<boolean>;
   /** Such as `#ops`; undefined for direct messages and what the bot may not see. Throws while that cannot be asked. */
@@ -131,7 +131,7 @@ export function createPeople(api: Api, workspace: Workspace): SlackPeople {
     },
     nameOf: async (user) => shownName(await quickly(user, true)),
     isPublic: async (channel) => isOpenToAll(await channelOf(channel)),
-    isShared: async (channel) => isSharedOutside(await channelOf(channel)),
+    hasOutsiders: async (channel) => isSharedOutside(await channelOf(channel)),
     isHere: async (channel) => {
       const { is_member, is_im } = (await channelOf(channel)) ?? {};
       return is_member === true || is_im === true;

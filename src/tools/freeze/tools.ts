@@ -3,6 +3,7 @@ import { BotError } from "../../core/errors.ts";
 import { formatUtc, type Here, isoUtc, readMoment, showDuration } from "../../core/instant.ts";
 import { nearest } from "../../core/nearest.ts";
 import { counted } from "../../core/text.ts";
+import { maySeeFreezes, viewerOf } from "../../core/viewer.ts";
 import { EVERYTHING, type Freeze, freezeText } from "../../team/freezes.ts";
 import type { Freezing } from "../integration.ts";
 import { canonical, placesOf } from "../places.ts";
@@ -95,11 +96,12 @@ export function createFreeze(freezing: () => Freezing): Tool {
 
 /** Lifts a freeze before its time. */
 export function createUnfreeze(freezing: () => Freezing): Tool {
-  async function find(name: string, at: number): Promise<Freeze> {
+  async function find(name: string, at: number, viewer?: ToolContext["viewer"]): Promise<Freeze> {
     const all = await freezing().freezes.at(at);
     const found = all.find((each) => each.what === canonical(name));
     if (found !== undefined) return found;
-    const names = all.map((each) => each.what).join(", ");
+    const isSeen = viewer !== undefined && maySeeFreezes(await viewer());
+    const names = isSeen ? all.map((each) => each.what).join(", ") : "";
     throw refused(`${name} isn't frozen${names === "" ? "" : `; frozen: ${names}`}.`);
   }
   return defineTool({
@@ -116,7 +118,8 @@ export function createUnfreeze(freezing: () => Freezing): Tool {
       what: canonical(given.what),
       from: given.from ?? (await here?.())?.now ?? Date.now(),
     }),
-    precheck: async ({ what: name, from = Date.now() }) => void (await find(name, from)),
+    precheck: async ({ what: name, from = Date.now() }, { viewer }) =>
+      void (await find(name, from, viewer)),
     preview: async ({ what: name, from = Date.now() }) => ({
       lines: [{ label: "Now", value: freezeText(await find(name, from)) }],
       blastRadius: "Whatever waits for the end of the freeze and is approved goes on at once.",
@@ -144,11 +147,17 @@ export function createFreezeList(freezing: () => Freezing): Tool {
     ours: true,
     timeoutMs: TOOL_MS,
     async run(_, ctx) {
-      const found = await freezing().freezes.at(asking(ctx).startedAt);
+      const asker = asking(ctx);
+      if (!maySeeFreezes(await viewerOf(asker))) return { text: NOT_HERE };
+      const found = await freezing().freezes.at(asker.startedAt);
       return { text: found.length === 0 ? "Nothing is frozen." : found.map(freezeText).join("\n") };
     },
   });
 }
+
+/** Said whether something is frozen or not. */
+const NOT_HERE =
+  "People from elsewhere may read this, so I don't name freezes here. Ask in a channel of your own team.";
 
 function asking({ asker }: ToolContext): NonNullable<ToolContext["asker"]> {
   if (asker === undefined)

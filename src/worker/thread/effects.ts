@@ -16,7 +16,7 @@ import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { frozenFor } from "./permission/frozen.ts";
+import { frozenFor, surveyFreezes } from "./permission/frozen.ts";
 import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
@@ -265,6 +265,7 @@ const LEARNED: {
   reply: { learn: judgeReply, kept: false },
   prepare: { learn: prepare, kept: false },
   dispatch: { learn: dispatch, kept: false },
+  survey: { learn: surveyFreezes, kept: false },
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
   hosts: { learn: lookForHosts, kept: false },

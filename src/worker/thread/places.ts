@@ -8,6 +8,7 @@ import {
   tryJournalKey,
 } from "../../core/journal-key.ts";
 import type { People } from "../../core/people.ts";
+import { type Viewer, viewerOf } from "../../core/viewer.ts";
 import { saidIn } from "../../thread/said.ts";
 import { MAIN_VIEW } from "../../thread/state.ts";
 import { viewFor } from "../../thread/views.ts";
@@ -88,9 +89,18 @@ export async function audienceOf(ctx: Places): Promise<string | undefined> {
 /** As `Adapter.tenants`, by the account's own platform; none where people from elsewhere read along in any of its places. */
 export async function tenantsOf(ctx: Places, account: string): Promise<readonly string[] | "all"> {
   const { adapter, key } = homeOf(ctx, account);
-  const shared = placesOf(ctx).map((place) => place.adapter.isShared?.(place.key));
+  const shared = placesOf(ctx).map((place) => place.adapter.hasOutsiders?.(place.key));
   const [tenants, ...found] = await Promise.all([adapter.tenants(key, account), ...shared]);
   return found.includes(true) ? [] : tenants;
+}
+
+/** Who reads what an account is answered in the thread. */
+export function viewerFor(ctx: Places, account: string): Promise<Viewer> {
+  return viewerOf({
+    key: ctx.key,
+    audience: () => audienceOf(ctx),
+    tenants: () => tenantsOf(ctx, account),
+  });
 }
 
 /** The channels that it is in (`Adapter.channel`), its own first. */

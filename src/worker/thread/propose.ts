@@ -23,7 +23,7 @@ import { QUESTION_MS } from "../../thread/waiting.ts";
 import { waitFor } from "../../core/time-limit.ts";
 import { doingOf, type Prepared } from "../../tools/prepare-call.ts";
 import type { ThreadContext } from "./parts.ts";
-import { audienceOf, peopleAround, placeNameIn, saidAt, tenantsOf } from "./places.ts";
+import { peopleAround, placeNameIn, saidAt, viewerFor } from "./places.ts";
 import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { frozenFor } from "./permission/frozen.ts";
@@ -186,11 +186,7 @@ function lookingIn(ctx: ThreadContext, call: Call) {
   return {
     here: () => hereOf(ctx, call),
     said: (post: string) => saidAt(ctx, post),
-    viewer: async () => ({
-      audience: await audienceOf(ctx),
-      tenants: await tenantsOf(ctx, account ?? ""),
-      thread: ctx.key,
-    }),
+    viewer: () => viewerFor(ctx, account ?? ""),
     ...(isTyped && { typedBy: account }),
   };
 }

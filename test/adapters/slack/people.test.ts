@@ -140,20 +140,20 @@ test.each(["shared", "invited"] as const)(
   "a public channel that is %s with another company is a place of its own",
   async (sharing) => {
     const { slack, adapter, ana } = bot;
-    expect(await adapter.isShared?.(key)).toBe(false);
+    expect(await adapter.hasOutsiders?.(key)).toBe(false);
     const partner = slack.addChannel({ name: `partner-${sharing}`, members: [ana] });
     slack.share(partner, sharing);
     const place = `slack:${slack.team.id}:${partner.id}` as const;
     const there = bot.key(partner, slack.say(ana, partner, "hello"));
     for (const each of [place, there] as const) {
-      expect(await adapter.isShared?.(each)).toBe(true);
+      expect(await adapter.hasOutsiders?.(each)).toBe(true);
       expect(await adapter.audience(each)).toBe(place);
     }
   },
 );
 
 test("a channel of a workspace that is not served counts as shared", async () => {
-  expect(await bot.adapter.isShared?.("slack:T0ELSEWHERE:C0OPS")).toBe(true);
+  expect(await bot.adapter.hasOutsiders?.("slack:T0ELSEWHERE:C0OPS")).toBe(true);
 });
 
 test("a thread is in its channel", async () => {

@@ -1,8 +1,10 @@
 import type { Effect, JsonObject } from "../../../core/entry.ts";
-import { freezeOn, freezeText } from "../../../team/freezes.ts";
+import { freezeOn, freezesSeen, freezeText } from "../../../team/freezes.ts";
 import { namesIn } from "../../../tools/places.ts";
 import { retryUntilStored } from "../../store.ts";
-import type { ThreadContext } from "../parts.ts";
+import { conclude } from "../conclude.ts";
+import type { Learn, ThreadContext } from "../parts.ts";
+import { viewerIn } from "./look-up.ts";
 
 /** A freeze that a call has to wait for. */
 export interface Frozen {
@@ -29,3 +31,16 @@ export async function frozenFor(
   const found = freezeOn(holding, namesIn(tool, args));
   return found && { id: found.id, text: encoder.encode(freezeText(found)), until: found.until };
 }
+
+/** What a command is told of freezes: nothing while nobody can say who reads the answer. */
+export const surveyFreezes: Learn<"survey"> = async (ctx, step, signal) => {
+  const { freezes, encoder } = ctx.parts;
+  const { account } = step.pending.entry.actor;
+  const viewer = await viewerIn(ctx, account, signal).catch(() => undefined);
+  const facts = viewer
+    ? freezesSeen(await retryUntilStored(ctx, () => freezes.at(ctx.now())), viewer, encoder.encode)
+    : [];
+  return async () => {
+    if (!signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+};

@@ -4,7 +4,8 @@ import { BotError, isBotError, messageOf } from "../../../core/errors.ts";
 import { waitFor } from "../../../core/time-limit.ts";
 import { askedWaitMs } from "../../../core/retry-wait.ts";
 import type { ThreadContext } from "../parts.ts";
-import { channelsOf, peopleAround } from "../places.ts";
+import { channelsOf, peopleAround, viewerFor } from "../places.ts";
+import type { Viewer } from "../../../core/viewer.ts";
 
 const LOOK_UP_MS = 10_000;
 
@@ -31,6 +32,15 @@ export function peopleOf(ctx: ThreadContext, signal: AbortSignal): ThreadPeople 
 /** The thread's channels (`Adapter.channel`), its own first. @throws BotError PEOPLE_UNAVAILABLE */
 export function channelsIn(ctx: ThreadContext, signal: AbortSignal): Promise<string[]> {
   return lookUp(ctx, signal, () => channelsOf(ctx));
+}
+
+/** Who reads along, and whose public things an account is shown there. @throws BotError PEOPLE_UNAVAILABLE */
+export function viewerIn(
+  ctx: ThreadContext,
+  account: string,
+  signal: AbortSignal,
+): Promise<Viewer> {
+  return lookUp(ctx, signal, () => viewerFor(ctx, account));
 }
 
 async function lookUp<T>(
