@@ -163,7 +163,7 @@ test("approvals say what is frozen as far as the asker's place may see it, and n
     journal: { read: async () => [] },
     adapters: new Map([["slack", adapter]]),
     queries: { recent: async () => [] } as never,
-    frozen: ({ tenants }) => [`frozen for ${tenants}`],
+    frozen: ({ tenants }) => [`frozen for ${tenants === "all" ? "all" : tenants.join()}`],
   });
   const ask = async (tenants: () => Promise<string[]>) =>
     list({ ...ASKER, key: "slack:T1:C1:1.1", tenants });

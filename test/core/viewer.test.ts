@@ -110,7 +110,6 @@ test("a platform that cannot say who reads along shows nothing", async () => {
 });
 
 test("freezes are a team's own: no place with outsiders sees them, and the operator does", () => {
-  const of = (tenants: readonly string[] | "all") =>
-    maySeeFreezes({ audience: undefined, tenants });
+  const of = (served: Viewer["tenants"]) => maySeeFreezes({ audience: undefined, tenants: served });
   expect([of("all"), of(["slack:T1"]), of([])]).toEqual([true, true, false]);
 });
