@@ -1,5 +1,6 @@
 import { ALERT_PLACES, sharedPlace } from "../core/alert-place.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
+import { SEVERITY_LABELS } from "../core/severity-words.ts";
 import type { Alert } from "./alert.ts";
 
 /** Which alerts belong together: those of one cause get one thread. Pure: the same words in the same order always give the same. */
@@ -78,6 +79,8 @@ export interface Group {
   readonly members: Map<string, Member>;
   /** Names of alerts that joined it as they share its place, or as too much came at once. */
   readonly folded: Set<string>;
+  /** Some joined it as too much came at once. */
+  isStorm: boolean;
   /** How often it was told of, whatever number of its alerts each time. */
   told: number;
   /** Words of members that are no longer remembered one by one. */
@@ -89,8 +92,8 @@ export interface Group {
   news: number;
   /** How often an alert came back that had been over. */
   again: number;
-  /** When it was over or back within the last hour, the newest last. */
-  readonly turns: number[];
+  /** When it was over or back within the last hour, and by which words, the newest last. */
+  readonly turns: { readonly seq: number; readonly at: number }[];
   /** So many groups of the same alerts were there shortly before. */
   readonly streak: number;
   triage: boolean;
@@ -121,7 +124,7 @@ const MAX_WINDOWS = 200;
 /** Names of alerts that are told of each. */
 const MAX_NAMES = 12;
 /** Of members that are not remembered whole. */
-const KEPT_LABELS: ReadonlySet<string> = new Set([...ALERT_PLACES, "severity", "job"]);
+const KEPT_LABELS: ReadonlySet<string> = new Set([...ALERT_PLACES, ...SEVERITY_LABELS, "job"]);
 
 export class Groups {
   readonly open = new Map<string, Group>();
@@ -197,8 +200,10 @@ export class Groups {
     // A message that stands in the channel anyway is a thread already.
     const isStorm = lately.length >= MAX_AT_ONCE && word.own === undefined;
     const beside = near ?? (isStorm ? lately.at(-1) : undefined);
-    beside?.folded.add(alert.name);
-    return beside ?? this.#begin(key, alert, word);
+    if (beside === undefined) return this.#begin(key, alert, word);
+    beside.folded.add(alert.name);
+    beside.isStorm ||= near === undefined;
+    return beside;
   }
 
   #begin(key: string, alert: Alert, { seq, at, own, triage, mention, investigate }: Word): Group {
@@ -215,6 +220,7 @@ export class Groups {
       last: seq,
       members: new Map(),
       folded: new Set(),
+      isStorm: false,
       told: 0,
       forgotten: 0,
       overAt: undefined,
@@ -265,7 +271,7 @@ export class Groups {
     member.alert = isWhole ? alert : slim(alert);
     group.members.set(key, member);
     this.byAlert.set(key, group);
-    turn(group, at);
+    turn(group, seq, at);
   }
 
   #forget(now: number): void {
@@ -288,12 +294,12 @@ export class Groups {
 }
 
 /** Notes whether it is over now, and when it turned. */
-function turn(group: Group, at: number): void {
+function turn(group: Group, seq: number, at: number): void {
   const isOver = group.live === 0;
   if (isOver === (group.overAt !== undefined)) return;
   group.overAt = isOver ? at : undefined;
-  group.turns.push(at);
-  while (group.turns.length > MAX_TURNS || at - (group.turns[0] ?? at) > TURNS_MS)
+  group.turns.push({ seq, at });
+  while (group.turns.length > MAX_TURNS || at - (group.turns[0]?.at ?? at) > TURNS_MS)
     group.turns.shift();
 }
 
@@ -305,7 +311,15 @@ export function isFlapping({ turns }: Pick<Group, "turns">, now: number): boolea
 
 /** When it has stayed as it is for so long that it is no longer flapping. */
 export function calmFrom({ turns }: Pick<Group, "turns">): number {
-  return (turns.at(-1) ?? -Infinity) + CALM_MS;
+  return (turns.at(-1)?.at ?? -Infinity) + CALM_MS;
+}
+
+/** It fires, and was over as of that word. */
+export function isBackSince(
+  { overAt, turns }: Pick<Group, "overAt" | "turns">,
+  seq: number,
+): boolean {
+  return overAt === undefined && turns.filter((turned) => turned.seq > seq).length % 2 === 1;
 }
 
 function windowOf({ streak }: Group, { windowMs }: GroupRule): number {

@@ -5,7 +5,7 @@ import { Groups } from "./groups.ts";
 import { AlertsState } from "./state.ts";
 
 /** Changes with whatever makes another state of the same entries. */
-const FOLD = 2;
+const FOLD = 3;
 /** As it was measured, of a member in memory. */
 const MEMBER_BYTES = 700;
 

@@ -1,6 +1,6 @@
 import type { Entry, NewerEntry, StoredEntry } from "../core/entry.ts";
 import { type JournalKey, tryJournalKey } from "../core/journal-key.ts";
-import { calmFrom, type Group, Groups, type Held, isFlapping } from "./groups.ts";
+import { calmFrom, type Group, Groups, type Held, isBackSince, isFlapping } from "./groups.ts";
 
 /** When a group's thread was last told how it stands. */
 interface Told {
@@ -105,8 +105,9 @@ function tellAt(group: Group, told: Told | undefined, now: number): number {
   if (told === undefined) return 0;
   // That it flaps is taken back once it stays as it is, though nothing new was said.
   if (told.upTo >= group.last) return told.flaps ? calmFrom(group) : Infinity;
-  // That it begins to flap is told as soon as anything new.
-  if (told.flaps && isFlapping(group, now)) return told.at + FLAPPING_MS;
+  // That it begins to flap is told as soon as anything new, and nobody may read for long of what fires that it is over.
+  if (told.flaps && isFlapping(group, now) && !isBackSince(group, told.upTo))
+    return told.at + FLAPPING_MS;
   const [, pace = 0] = PACES_MS.find(([count]) => told.lately.length >= count) ?? [];
   return told.at + (group.news > told.upTo ? pace : REPEATS_MS);
 }

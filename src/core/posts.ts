@@ -343,7 +343,7 @@ export const posts = {
     overAt: count.optional(),
     triage: z.literal(true).optional(),
     mention: z.array(z.string()).optional(),
-    /** Those that matter most: what fires, the newest first. */
+    /** Those that matter most: what fires, the most urgent first, of these the newest. */
     alerts: z.array(alert),
     /** How often an alert came back that had been over. */
     again: count.optional(),

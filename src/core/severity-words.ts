@@ -18,3 +18,22 @@ const GRADES: readonly { grade: Grade; words: RegExp }[] = [
 export function gradeOf(word: string): Grade | undefined {
   return GRADES.find(({ words }) => words.test(word))?.grade;
 }
+
+/** Labels in which systems say it, the most telling first. */
+export const SEVERITY_LABELS = ["severity", "priority", "level"] as const;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** As its system says it. */
+export function severityOf(labels: Labels): string | undefined {
+  const label = SEVERITY_LABELS.find((each) => labels[each] !== undefined);
+  return label && labels[label];
+}
+
+const URGENCIES: Readonly<Record<Grade, number>> = { sev1: 3, sev2: 2, sev3: 1, quiet: 0 };
+
+/** 0: it only tells. 3: as urgent as can be. */
+export function urgencyOf(labels: Labels): number {
+  const grade = gradeOf(severityOf(labels) ?? "");
+  return grade === undefined ? 1 : URGENCIES[grade];
+}

@@ -51,7 +51,8 @@ export function alertsOf(
   const standing = standingIn(state);
   const first = standing.find(({ name }) => name === state.name) ?? standing[0];
   const severity = severityIn(standing);
-  const { summary, description } = first ?? {};
+  // What others say stands under their own names.
+  const by = first === undefined || first.name === state.name ? "" : `${first.name}: `;
   const text = (said: string | undefined) => (said === undefined ? undefined : encode(said));
   const shared = folded.length === 0 ? undefined : sharedPlace(alerts);
   return {
@@ -67,8 +68,8 @@ export function alertsOf(
     startedAt,
     overAt,
     back,
-    summary: text(summary),
-    description: text(description),
+    summary: text(first?.summary && `${by}${first.summary}`),
+    description: text(first?.description && `${by}${first.description}`),
     where: whereOf(standing).map(({ label, values, more }) => ({
       label,
       values: values.map(encode),

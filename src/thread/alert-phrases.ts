@@ -1,32 +1,20 @@
 import type { AlertFields, Entry } from "../core/entry.ts";
 import { formatUtc, showDuration } from "../core/instant.ts";
-import { type Grade, gradeOf } from "../core/severity-words.ts";
+import { severityOf, urgencyOf } from "../core/severity-words.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
 import type { UntoldFact } from "./state.ts";
 
 /** What groups of alerts are called, and how urgent they are. All that an alert says is its system's words. */
 
-const URGENCIES: Readonly<Record<Grade, number>> = { sev1: 3, sev2: 2, sev3: 1, quiet: 0 };
-
-/** 0: it only tells. 3: as urgent as can be. */
-function urgencyOf({ labels }: Pick<AlertFields, "labels">): number {
-  const grade = gradeOf(severityOf(labels) ?? "");
-  return grade === undefined ? 1 : URGENCIES[grade];
-}
-
-function severityOf(labels: AlertFields["labels"]): string | undefined {
-  return labels["severity"] ?? labels["priority"] ?? labels["level"];
-}
-
 /** Of the most urgent. */
 export function urgencyIn(alerts: readonly AlertFields[]): number {
-  return Math.max(0, ...alerts.map(urgencyOf));
+  return Math.max(0, ...alerts.map(({ labels }) => urgencyOf(labels)));
 }
 
 /** The same as its system calls it; undefined where it says nothing of that. */
 export function severityIn(alerts: readonly AlertFields[]): string | undefined {
   const most = urgencyIn(alerts);
-  const worst = alerts.find((each) => urgencyOf(each) === most);
+  const worst = alerts.find(({ labels }) => urgencyOf(labels) === most);
   return worst && severityOf(worst.labels);
 }
 

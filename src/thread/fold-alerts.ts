@@ -63,9 +63,10 @@ function ping(thread: Thread, alerts: ShownAlerts): void {
   thread.untold.set(id, { id, about, mentions: mentionable(mention) });
 }
 
-/** When the thread is told in a line of its own that all of a group's alerts are over; undefined: it was, or they are not. */
-export function overDueAt({ over, toldOver }: ShownAlerts): number | undefined {
-  if (over === undefined || (toldOver !== undefined && toldOver.seq >= over.seq)) return undefined;
+/** When the thread is told in a line of its own that all of a group's alerts are over; undefined: it was, or they are not, or may not stay so. */
+export function overDueAt({ state, over, toldOver }: ShownAlerts): number | undefined {
+  if (over === undefined || state.flaps !== undefined) return undefined;
+  if (toldOver !== undefined && toldOver.seq >= over.seq) return undefined;
   const again = toldOver === undefined ? 0 : toldOver.at + OVER_AGAIN_MS;
   return Math.max(over.at + OVER_MS, again);
 }

@@ -34,9 +34,9 @@ function isPlain({ state: { flaps, overAt } }: ShownAlerts): boolean {
 }
 
 function wordsOf(thread: Thread, { state }: ShownAlerts) {
-  const { group, firing, acknowledged, resolved, overAt, flaps } = state;
+  const { group, name, firing, acknowledged, resolved, overAt, flaps } = state;
   const hidden = standingIn(state).flatMap((alert) => hiddenBy(thread, alert)?.until ?? []);
-  return [group, firing, acknowledged, resolved, overAt, flaps?.turns, ...hidden];
+  return [group, name, firing, acknowledged, resolved, overAt, flaps?.turns, ...hidden];
 }
 
 /** It says so, as of some entry. */

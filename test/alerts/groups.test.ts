@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Alert, alertOf } from "../../src/alerts/alert.ts";
 import { type Group, Groups, isFlapping, type Word } from "../../src/alerts/groups.ts";
-import { openingOf } from "../../src/alerts/shown.ts";
+import { openingOf, stateOf } from "../../src/alerts/shown.ts";
 
 const MINUTE = 60_000;
 
@@ -116,6 +116,35 @@ describe("a storm", () => {
     for (let i = 0; i < 1_000; i += 1) say(i / 1_000, firing(`Alert${i}`, { instance: `i${i}` }));
     expect(groups.open.size).toBe(20);
     expect([...groups.open.values()].at(-1)?.folded.size).toBe(980);
+  });
+
+  test("is told as one, the most urgent and newest names first, not under the title of the group that it joined", () => {
+    const { groups, say } = route();
+    for (let i = 0; i < 20; i += 1) say(0, firing(`Old${i}`, { service: `s${i}` }));
+    const [group] = say(1, firing("Old19", { service: "s19" }));
+    const told = () => group && stateOf("alerts:slack:T1:C1", group, 2 * MINUTE);
+    expect(told()?.name).toBe("Old19");
+    expect(told()?.folded).toEqual([]);
+    for (let i = 0; i < 500; i += 1) say(1, firing("NodeDown", { device: `d${i}` }));
+    for (let i = 0; i < 40; i += 1) say(1, firing(`Rare${i}`, { severity: "warning" }));
+    say(1, firing("CoreSwitch", { priority: "P1" }));
+    say(2, firing("Rare7", { severity: "warning" }));
+    expect(groups.open.size).toBe(20);
+    expect(told()?.name).toBe("Storm: 542 alerts, most NodeDown (500)");
+    expect(told()?.folded.slice(0, 2)).toEqual(["CoreSwitch", "Rare7"]);
+    expect(
+      told()
+        ?.alerts.slice(0, 2)
+        .map(({ name }) => name),
+    ).toEqual(["CoreSwitch", "Rare7"]);
+    expect(group && openingOf(group)).toBe("🔥 Storm: 542 alerts, most NodeDown (500)");
+  });
+
+  test("of alerts with different names says so", () => {
+    const { groups, say } = route();
+    for (let i = 0; i < 30; i += 1) say(0, firing(`A${i}`, { service: `s${i}` }));
+    const last = [...groups.open.values()].at(-1);
+    expect(last && openingOf(last)).toBe("🔥 Storm: 11 alerts, all with different names");
   });
 });
 

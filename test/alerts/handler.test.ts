@@ -261,3 +261,23 @@ test("that a group begins to flap is told at once, not five minutes later", asyn
   const [thread = KEY] = channel.values();
   expect((await states(thread)).at(-1)?.flaps).toBeDefined();
 });
+
+test("what flaps and was told to be over is told to fire again at once; that it is over then may wait", async () => {
+  const { clock, channel, say, states, workerOf } = stage();
+  const { work } = workerOf();
+  const turn = async (status: "firing" | "resolved", seconds: number) => {
+    await say(["Cpu"], {}, status);
+    await work(KEY);
+    clock.now += seconds * 1_000;
+    await work(KEY);
+  };
+  for (let i = 0; i < 9; i += 1) await turn(i % 2 === 0 ? "firing" : "resolved", 20);
+  await turn("resolved", 300);
+  const [thread = KEY] = channel.values();
+  const newest = async () => (await states(thread)).at(-1);
+  expect(await newest()).toMatchObject({ firing: 0, resolved: 1, flaps: { turns: 9 } });
+  await turn("firing", 15);
+  expect(await newest()).toMatchObject({ firing: 1, resolved: 0, flaps: { turns: 10 } });
+  await turn("resolved", 200);
+  expect(await newest()).toMatchObject({ firing: 1, flaps: { turns: 10 } });
+});

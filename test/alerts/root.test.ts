@@ -67,6 +67,9 @@ describe.each([
     await comes(key, () => root(key).text.includes("Flapping: 7 changes"));
     expect(root(key).text).not.toContain("✅");
     expect(root(key).reactions).toEqual([]);
+    const name = "Storm: 542 alerts, most NodeDown (310)";
+    await tell(key, alertState(5, { group, firing: 542, name }));
+    await comes(key, () => root(key).text.includes(name));
     // Whoever looks for the thread that it began still finds it.
     expect(await adapter.open(channel, text, delivery)).toBe(key);
     expect(pings()).toEqual([]);

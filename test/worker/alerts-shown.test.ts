@@ -180,6 +180,21 @@ test("a silenced group says so, until when and by whom; when that ends it fires 
   expect(shown()).not.toContain("Nothing was heard");
 });
 
+test("of a group that flaps no line says that it is over, until it has stayed so", async () => {
+  const stage = await told();
+  const flaps = { turns: 7, since: Date.parse("2026-11-24T09:53:00Z") };
+  await stage.tell(alertState(1));
+  await stage.tell({ ...overState(2, 42), flaps });
+  await stage.pass(5 * MINUTE);
+  expect(stage.standing()).toEqual(["🔁 On and off · critical"]);
+  expect(stage.said()).toEqual([]);
+  const calm = overState(2, 42);
+  await stage.tell({ ...calm, id: `${calm.id}:calm` });
+  await stage.pass(MINUTE);
+  expect(stage.standing()).toEqual(["✅ Resolved after 42 min"]);
+  expect(stage.said()).toEqual(["✅ HighErrorRate is over after 42 min."]);
+});
+
 test("a group that flaps says so with how often, until it stays as it is", async () => {
   const stage = await told();
   const flaps = { turns: 6, since: Date.parse("2026-11-24T09:53:00Z") };
