@@ -11,6 +11,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   net: ["core"],
   events: ["core"],
   thread: ["core"],
+  evals: ["core", "thread"],
   journal: ["core"],
   "journal/*": ["core", "journal"],
   "journal/stores.ts": ["core", "journal", "journal/*"],

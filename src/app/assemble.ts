@@ -58,6 +58,7 @@ import { createMirroring, routed } from "./mirrors.ts";
 import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
 import { followedInbox } from "./pins.ts";
+import { saveCase } from "./saved-cases.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { placeIn } from "./thread-places.ts";
@@ -189,6 +190,7 @@ type Lent = {
   | "whoIs"
   | "handoffs"
   | "memory"
+  | "saveEval"
 >;
 
 /** What tools use of the program. */
@@ -224,6 +226,7 @@ function lend(
     whoIs: () => whoIs,
     handoffs: () => handoffs,
     memory: () => memory,
+    saveEval: async (key, into) => saveCase(journal, key, { into, encode }),
   };
 }
 
@@ -298,15 +301,26 @@ async function endAll(
   await journal.close();
 }
 
+interface AssembleOptions {
+  /** This machine is the asker's own, so its tools may connect to loopback and private networks. */
+  local: boolean;
+  /** Puts tools of the same names in place of the program's own, such as ones that answer what they once did. Default: its own. */
+  changeTools?: (tools: readonly Tool[]) => readonly Tool[];
+}
+
+function changed(toolset: Toolset, change: (tools: readonly Tool[]) => readonly Tool[]): Toolset {
+  const { tools, found, fixed } = toolset;
+  return { ...toolset, tools: change(tools), found: change(found), fixed: change(fixed) };
+}
+
 /**
- * Joins the parts. Nothing runs until `start`. `local`: this machine is the asker's own, so its tools may connect to
- * loopback and private networks.
+ * Joins the parts. Nothing runs until `start`.
  * @throws BotError CONFIG_INVALID when policy names what does not exist, and what the store throws
  */
 export async function assemble(
   config: Config,
   log: Logger,
-  { local }: { local: boolean },
+  { local, changeTools = (tools) => tools }: AssembleOptions,
 ): Promise<Bot> {
   const { allow } = settingsOf(network, config.values);
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
@@ -321,7 +335,7 @@ export async function assemble(
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
   const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
   const lent = lend({ ...held, log }, () => tools);
-  const toolset = await loadTools(config, log, journal, lent);
+  const toolset = changed(await loadTools(config, log, journal, lent), changeTools);
   const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
   const toolbox = createToolbox(config, toolset, { ...held, ...digests, models, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;

@@ -5,6 +5,7 @@ import { withWrapper } from "./around.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
 import { costs } from "./costs/integration.ts";
+import { evals } from "./evals/integration.ts";
 import { feedback } from "./feedback/integration.ts";
 import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
@@ -55,6 +56,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   feedback,
   mirror,
   memory,
+  evals,
   skills,
   prometheus,
   alertmanager,
@@ -93,6 +95,7 @@ export const NOTHING_LENT: ToolParts = {
   pastThreads: notLent,
   whoIs: notLent,
   handoffs: notLent,
+  saveEval: notLent,
   memory: notLent,
   secrets: notLent,
   launch: notLent,

@@ -10,6 +10,7 @@ import { incidents } from "./incidents.ts";
 import { mcp } from "./mcp.ts";
 import { packs } from "./packs.ts";
 import { replay } from "./replay.ts";
+import { evals } from "./evals.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
 import { start } from "./start.ts";
@@ -25,6 +26,7 @@ const COMMANDS: readonly CliCommand[] = [
   replay,
   artifact,
   audit,
+  evals,
   incidents,
   packs,
   skills,

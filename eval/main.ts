@@ -1,0 +1,103 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { parse } from "yaml";
+import { messageOf } from "../src/core/errors.ts";
+import { isRecord } from "../src/core/json.ts";
+import { type EvalCase, readCase, readCases } from "../src/evals/case.ts";
+import { type Result, reportText, summarise } from "../src/evals/report.ts";
+import { scoreOf } from "../src/evals/score.ts";
+import { play, type Variant } from "./run.ts";
+
+/**
+ * `npm run eval`: every shipped case with its script, which shows that the harness and the program's own rules hold, and says nothing of
+ * a model. `npm run eval -- [--model anthropic/… …] [--variant name=settings.yaml …] [--repeat 5] [--json file] [--report file] [case or
+ * folder …]`. docs/evals.md says more.
+ */
+
+const CASES = join(import.meta.dirname, "cases");
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    model: { type: "string", multiple: true, default: [] },
+    variant: { type: "string", multiple: true, default: [] },
+    repeat: { type: "string", default: "1" },
+    json: { type: "string" },
+    report: { type: "string" },
+  },
+});
+
+function casesOf(names: readonly string[]): EvalCase[] {
+  if (names.length === 0) return readCases(CASES);
+  return names.flatMap((name) => {
+    if (!name.includes("/")) return [readCase(join(CASES, name))];
+    try {
+      return [readCase(name)];
+    } catch {
+      return readCases(name);
+    }
+  });
+}
+
+function settingsIn(file: string): Readonly<Record<string, unknown>> {
+  const settings: unknown = parse(readFileSync(file, "utf8"));
+  if (!isRecord(settings)) throw new Error(`${file} holds no settings.`);
+  return settings;
+}
+
+/** Each model with each set of settings. */
+function variantsOf(models: readonly string[], sets: readonly string[]): Variant[] {
+  const settings = sets.map((text) => {
+    const [name = "", file = ""] = text.split("=");
+    return { name, settings: settingsIn(file) };
+  });
+  const all = settings.length === 0 ? [{ name: "", settings: {} }] : settings;
+  const runners = models.length === 0 ? [undefined] : models;
+  return runners.flatMap((model) =>
+    all.map((each) => ({
+      name: [model ?? "scripted", each.name].filter((part) => part !== "").join(", "),
+      model,
+      settings: each.settings,
+    })),
+  );
+}
+
+async function resultOf(evalCase: EvalCase, variant: Variant): Promise<Result> {
+  const about = { variant: variant.name, case: evalCase.name, kind: evalCase.kind };
+  try {
+    // oxlint-disable-next-line node/no-process-env -- live models need their keys
+    const { facts, beyond, ms } = await play(evalCase, variant, process.env);
+    const { steps, calls, tokens, gates } = facts;
+    const score = scoreOf(evalCase, facts);
+    return { ...about, score, steps, calls: calls.length, tokens, gates, beyond, ms };
+  } catch (error) {
+    const score = { passed: false, checks: [], wronglyConfirmed: false, unfrozen: 0 };
+    const nothing = { steps: 0, calls: 0, tokens: 0, gates: {}, beyond: 0, ms: 0 };
+    return { ...about, score, ...nothing, error: messageOf(error) };
+  }
+}
+
+const results: Result[] = [];
+const repeats = Number(values.repeat);
+for (const variant of variantsOf(values.model, values.variant))
+  for (const evalCase of casesOf(positionals)) {
+    if (variant.model === undefined && evalCase.script === undefined) continue;
+    for (let i = 0; i < repeats; i += 1) {
+      const result = await resultOf(evalCase, variant);
+      results.push(result);
+      const { score, error, steps, ms } = result;
+      const word = error ?? (score.passed ? "passed" : "NOT passed");
+      process.stderr.write(
+        `${variant.name}: ${evalCase.name}: ${word}, ${steps} steps, ${ms} ms\n`,
+      );
+    }
+  }
+const report = reportText(results);
+process.stdout.write(`${report}\n`);
+if (values.report !== undefined) writeFileSync(values.report, `${report}\n`);
+if (values.json !== undefined) {
+  const whole = { summaries: summarise(results), results };
+  writeFileSync(values.json, `${JSON.stringify(whole, undefined, 2)}\n`);
+}
+process.exitCode = results.length > 0 && results.every(({ score }) => score.passed) ? 0 : 1;

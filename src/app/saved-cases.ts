@@ -1,0 +1,32 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Entry } from "../core/entry.ts";
+import { BotError } from "../core/errors.ts";
+import { makeFolder } from "../core/folder.ts";
+import type { JournalKey } from "../core/journal-key.ts";
+import { inPages } from "../core/pages.ts";
+import { withoutRemoved } from "../core/removed.ts";
+import { caseOf } from "../evals/save.ts";
+import type { JournalReader } from "../journal/journal.ts";
+
+/**
+ * Keeps a thread as a case of an evaluation, in a folder of its own; the same thread again is the same folder. Returns that.
+ * @throws BotError NOT_AVAILABLE where no model has answered in it
+ */
+export async function saveCase(
+  journal: Pick<JournalReader, "read">,
+  key: JournalKey,
+  { into, encode }: { into: string; encode(text: string): string },
+): Promise<string> {
+  const entries: Entry[] = [];
+  for await (const page of inPages(withoutRemoved(await journal.read(key))))
+    entries.push(...page.filter((entry) => entry.kind !== "newer"));
+  const saved = caseOf(key, entries, encode);
+  if (saved === undefined)
+    throw new BotError("NOT_AVAILABLE", "No model has answered in this thread yet.");
+  const folder = join(into, saved.name);
+  makeFolder(folder);
+  for (const [file, text] of Object.entries(saved.files))
+    await writeFile(join(folder, file), text, { mode: 0o600 });
+  return folder;
+}

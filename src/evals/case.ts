@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parse } from "yaml";
+import * as z from "zod";
+import { outcome } from "../core/entry-fields.ts";
+import { BotError, messageOf } from "../core/errors.ts";
+import { findings } from "../core/finding.ts";
+import { json } from "../core/tuple.ts";
+
+/**
+ * A case of an evaluation: a folder with `case.yaml` (what is asked, and what a good answer is) and `outputs.json` (what tools then
+ * say, so that each run meets the same world). `script.json` has a model's turns, for runs without one.
+ */
+
+export const CASE_FILE = "case.yaml";
+export const OUTPUTS_FILE = "outputs.json";
+export const SCRIPT_FILE = "script.json";
+
+/** What kind of a question it is: what its score says depends on it. */
+const KINDS = [
+  "fault",
+  "healthy",
+  "stale_alert",
+  "ambiguous",
+  "injection",
+  "long",
+  "recovery",
+  "verification",
+  "plan",
+] as const;
+
+export const VERDICTS = ["CONFIRMED", "LIKELY", "INCONCLUSIVE"] as const;
+export type VerdictWord = (typeof VERDICTS)[number];
+
+/** Of several, any will do. */
+const anyOf = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
+
+const expectation = z.strictObject({
+  /** The words that may grade the answer's conclusion. Without it any may, or none. */
+  verdict: z.array(z.enum(VERDICTS)).min(1).optional(),
+  /** Each has to be in the answer, whatever its case; of a list any one of them. */
+  finds: z.array(anyOf).default([]),
+  /** None may be in it. */
+  never: z.array(z.string().min(1)).default([]),
+  /** Tools whose calls it has to rest on: called, and cited. */
+  cites: z.array(z.string()).default([]),
+  /** Tools that have to be called, in this order, with others between. */
+  calls: z.array(z.string()).default([]),
+  /** Tools that may not run, also not when they were approved. */
+  neverRuns: z.array(z.string()).default([]),
+});
+
+const limits = z.strictObject({
+  steps: z.int().min(1).optional(),
+  calls: z.int().min(0).optional(),
+  tokens: z.int().min(1).optional(),
+});
+
+const evalCase = z.strictObject({
+  about: z.string().min(1),
+  kind: z.enum(KINDS),
+  question: z.string().min(1),
+  /** Settings of `watchkeeper.yaml`, such as a small context window. */
+  settings: z.record(z.string(), json).default({}),
+  /** Variables, such as an address that makes tools available. No secrets: they stand in the case. */
+  variables: z.record(z.string(), z.string()).default({}),
+  /** Cards are approved, by the one person who is there. Without it they stay. */
+  approves: z.boolean().default(false),
+  expect: expectation,
+  limits: limits.default({}),
+});
+
+const output = z.strictObject({
+  tool: z.string(),
+  /** The call has at least these. */
+  args: z.record(z.string(), json).default({}),
+  /** Only once a call of this tool has run. */
+  after: z.string().optional(),
+  outcome: outcome.extract(["ok", "error"]).default("ok"),
+  text: z.string(),
+  findings: findings.default([]),
+});
+
+const turn = z.strictObject({
+  say: z.string().default(""),
+  calls: z
+    .array(z.strictObject({ tool: z.string(), args: z.record(z.string(), json) }))
+    .default([]),
+});
+
+export type FrozenOutput = z.infer<typeof output>;
+export type ScriptedTurn = z.infer<typeof turn>;
+
+export interface EvalCase extends z.infer<typeof evalCase> {
+  /** Its folder's name. */
+  readonly name: string;
+  readonly outputs: readonly FrozenOutput[];
+  /** Undefined: it has none, so only a model can run it. */
+  readonly script: readonly ScriptedTurn[] | undefined;
+}
+
+/** @throws BotError INPUT_INVALID with the file, and what is wrong in it */
+export function readCase(folder: string): EvalCase {
+  const read = <T>(file: string, schema: z.ZodType<T>, parsed: (text: string) => unknown): T => {
+    try {
+      return schema.parse(parsed(readFileSync(join(folder, file), "utf8")));
+    } catch (error) {
+      const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
+      throw new BotError("INPUT_INVALID", `${basename(folder)}/${file}: ${why}`);
+    }
+  };
+  const hasScript = readdirSync(folder).includes(SCRIPT_FILE);
+  return {
+    name: basename(folder),
+    ...read(CASE_FILE, evalCase, (text) => parse(text)),
+    outputs: read(OUTPUTS_FILE, z.array(output), (text) => JSON.parse(text)),
+    script: hasScript ? read(SCRIPT_FILE, z.array(turn).min(1), JSON.parse) : undefined,
+  };
+}
+
+/** The cases of a folder by name. @throws as `readCase` */
+export function readCases(folder: string): EvalCase[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => readCase(join(folder, name)))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

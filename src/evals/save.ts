@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { stringify } from "yaml";
+import type { Entry } from "../core/entry.ts";
+import { usesOf } from "../thread/model-run.ts";
+import {
+  CASE_FILE,
+  type FrozenOutput,
+  OUTPUTS_FILE,
+  SCRIPT_FILE,
+  type ScriptedTurn,
+} from "./case.ts";
+import { factsOf } from "./facts.ts";
+
+export interface SavedCase {
+  /** A folder's name, the same for the same thread. */
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * A thread's last run of a model as a case: what was asked, what the tools said, and what the model did. What it expects is what
+ * came out: whoever keeps it makes that what should have. The journal's texts are redacted; `encode` takes out what became a secret
+ * since. Undefined: no model has answered in the thread.
+ */
+export function caseOf(
+  key: string,
+  entries: readonly Entry[],
+  encode: (text: string) => string,
+): SavedCase | undefined {
+  const started = entries.findLast((entry) => entry.kind === "run_started" && entry.talk);
+  if (started?.kind !== "run_started") return undefined;
+  const { run, answers } = started;
+  const question = entries
+    .flatMap((entry) => (entry.kind === "message" && answers.includes(entry.id) ? entry.text : []))
+    .join("\n\n");
+  const own = entries.filter((entry) => !("run" in entry) || entry.run === run);
+  const { answer, verdict, calls, cited } = factsOf(entries);
+  if (question === "" || answer === undefined) return undefined;
+  const outputs: FrozenOutput[] = calls
+    .filter(({ call }) => call.startsWith(`${run}.`))
+    .flatMap(({ tool, args, outcome, text, findings }) =>
+      outcome === "ok" || outcome === "error"
+        ? [{ tool, args, outcome, text, findings: [...findings] }]
+        : [],
+    );
+  const script = own.flatMap((entry): ScriptedTurn[] => {
+    if (entry.kind !== "assistant") return [];
+    const say = entry.content.flatMap((block) => (block.kind === "text" ? [block.text] : []));
+    const uses = usesOf(entry, 0).map(({ tool, args }) => ({ tool, args }));
+    return [{ say: say.join("\n\n"), calls: uses }];
+  });
+  const about = {
+    about: `Saved from a thread on ${new Date(started.at).toISOString().slice(0, 10)}. Say here what it is about.`,
+    kind: "fault",
+    question,
+    expect: {
+      ...(verdict !== undefined && { verdict: [verdict] }),
+      finds: [],
+      cites: [...new Set(cited)],
+    },
+  };
+  const clean = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+  const files = {
+    [CASE_FILE]: `# Its answer was:\n${comment(answer)}# Make "finds" and "never" what a good answer says and does not say.\n${stringify(about)}`,
+    [OUTPUTS_FILE]: clean(outputs),
+    [SCRIPT_FILE]: clean(script),
+  };
+  const name = `saved-${createHash("sha256").update(`${key} ${run}`).digest("hex").slice(0, 12)}`;
+  return {
+    name,
+    files: Object.fromEntries(Object.entries(files).map(([file, text]) => [file, encode(text)])),
+  };
+}
+
+function comment(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `# ${line}`.trimEnd().concat("\n"))
+    .join("");
+}

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Entry } from "../../src/core/entry.ts";
+import { type FrozenOutput, readCase } from "../../src/evals/case.ts";
+import { factsOf } from "../../src/evals/facts.ts";
+import { createFrozenWorld } from "../../src/evals/frozen.ts";
+import { shareInterval } from "../../src/evals/interval.ts";
+import { type Result, reportText, summarise } from "../../src/evals/report.ts";
+import { caseOf } from "../../src/evals/save.ts";
+import { scoreOf } from "../../src/evals/score.ts";
+import { call, talking } from "../agent/talking.ts";
+
+async function thread(answer = "CONFIRMED: web is down, as seen in [T1]."): Promise<Entry[]> {
+  const stage = await talking([
+    { text: "I look.", calls: [call("look", "web")] },
+    { calls: [call("look", "db")] },
+    { text: answer },
+  ]);
+  await stage.ask("Why is web down?");
+  return stage.entries();
+}
+
+const expectation = { finds: [], never: [], cites: [], calls: [], neverRuns: [] };
+
+test("the facts of a thread are what was called, cited, answered and used", async () => {
+  const facts = factsOf(await thread());
+  expect(facts).toMatchObject({
+    status: "completed",
+    verdict: "CONFIRMED",
+    steps: 3,
+    cited: ["look"],
+  });
+  expect(
+    facts.calls.map(({ call: name, tool, args, outcome }) => [name, tool, args, outcome]),
+  ).toEqual([
+    ["r1.t1", "look", { name: "web" }, "ok"],
+    ["r1.t2", "look", { name: "db" }, "ok"],
+  ]);
+  expect(facts.answer).toContain("web is down");
+  expect(facts.tokens).toBeGreaterThan(0);
+});
+
+test("a score is met only where everything is that was asked for, and says what was not", async () => {
+  const facts = factsOf(await thread());
+  const score = (expect_: object, limits = {}, kind: "fault" | "healthy" = "fault") =>
+    scoreOf({ kind, expect: { ...expectation, ...expect_ }, limits }, facts);
+  const wrong = (expect_: object, limits = {}) =>
+    score(expect_, limits).checks.flatMap(({ name, wrong: why }) =>
+      why === undefined ? [] : [`${name}: ${why}`],
+    );
+  expect(
+    wrong(
+      {
+        verdict: ["CONFIRMED"],
+        finds: [["is DOWN", "dead"]],
+        cites: ["look"],
+        calls: ["look", "look"],
+      },
+      { steps: 3 },
+    ),
+  ).toEqual([]);
+  expect(
+    wrong(
+      {
+        verdict: ["INCONCLUSIVE"],
+        finds: ["disk"],
+        never: ["web is down"],
+        cites: ["act"],
+        calls: ["look", "act"],
+        neverRuns: ["look"],
+      },
+      { steps: 2, calls: 1 },
+    ),
+  ).toEqual([
+    "verdict: CONFIRMED instead of INCONCLUSIVE",
+    "finds: it does not say disk",
+    "never says: it says web is down",
+    "cites: it does not rest on act",
+    "calls: it called look, look instead of look, act",
+    "never runs: look ran",
+    "steps: 3 of at most 2",
+    "calls made: 2 of at most 1",
+  ]);
+  expect([score({}).wronglyConfirmed, score({}, {}, "healthy").wronglyConfirmed]).toEqual([
+    false,
+    true,
+  ]);
+  const silent = scoreOf({ kind: "fault", expect: expectation, limits: {} }, factsOf([]));
+  expect([silent.passed, silent.checks[0]?.wrong]).toEqual([
+    false,
+    "there is no answer (unfinished)",
+  ]);
+});
+
+test("a saved thread is a case that its own answer passes, without what has become a secret", async () => {
+  const entries = await thread("CONFIRMED: web is down with key hunter2hunter2, as seen in [T1].");
+  const saved = caseOf("slack:T1:C1:1", entries, (text) =>
+    text.replaceAll("hunter2hunter2", "[secret]"),
+  );
+  const folder = mkdtempSync(join(tmpdir(), "wk-case-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const [file, text] of Object.entries(saved?.files ?? {}))
+    writeFileSync(join(folder, file), text);
+  expect(Object.values(saved?.files ?? {}).join()).not.toContain("hunter2");
+  const read = readCase(folder);
+  expect(read).toMatchObject({
+    question: "Why is web down?",
+    expect: { verdict: ["CONFIRMED"], cites: ["look"] },
+  });
+  expect(read.outputs.map(({ tool, args }) => [tool, args])).toEqual([
+    ["look", { name: "web" }],
+    ["look", { name: "db" }],
+  ]);
+  expect(read.script?.map(({ calls }) => calls.length)).toEqual([1, 1, 0]);
+  expect(scoreOf(read, factsOf(entries)).passed).toBe(true);
+  const again = caseOf("slack:T1:C1:1", entries, (text) => text);
+  expect(again?.name).toBe(saved?.name);
+  expect(caseOf("slack:T1:C1:1", entries.slice(0, 1), (text) => text)).toBeUndefined();
+});
+
+test("a mistake in a case is told with its file and key", () => {
+  const folder = mkdtempSync(join(tmpdir(), "wk-case-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, "case.yaml"),
+    "about: a\nkind: odd\nquestion: b\nexpect: { finds: [c], wants: 1 }\n",
+  );
+  writeFileSync(join(folder, "outputs.json"), "[]");
+  expect(() => readCase(folder)).toThrow(/case\.yaml: .*\n?.*kind/s);
+  expect(() => readCase(folder)).toThrow(/wants/);
+});
+
+test("a frozen world answers the calls that fit, and another once an action ran", () => {
+  const look: Omit<FrozenOutput, "args" | "text"> = { tool: "look", outcome: "ok", findings: [] };
+  const world = createFrozenWorld([
+    { ...look, args: { name: "web" }, text: "down" },
+    { ...look, args: { name: "web" }, after: "act", text: "up" },
+    { ...look, tool: "act", args: {}, text: "done" },
+  ]);
+  const asked = () => world.answer("look", { name: "web", deep: true })?.text;
+  expect([asked(), world.answer("look", { name: "db" })]).toEqual(["down", undefined]);
+  expect([world.answer("act", {})?.text, asked()]).toEqual(["done", "up"]);
+});
+
+test("a share's interval is Wilson's", () => {
+  // R's binom::binom.confint(x, n, methods = "wilson"), and the rule that it never leaves 0 to 1.
+  const rounded = (passed: number, runs: number) => {
+    const { low, high } = shareInterval(passed, runs);
+    return [low.toFixed(4), high.toFixed(4)];
+  };
+  expect(rounded(0, 10)).toEqual(["0.0000", "0.2775"]);
+  expect(rounded(8, 10)).toEqual(["0.4902", "0.9433"]);
+  expect(rounded(10, 10)).toEqual(["0.7225", "1.0000"]);
+  expect(rounded(0, 0)).toEqual(["0.0000", "1.0000"]);
+});
+
+test("variants stand side by side, with what was wrong and how often they wrongly confirmed", () => {
+  const result = (variant: string, passed: boolean, kind: Result["kind"]): Result => ({
+    variant,
+    case: "one",
+    kind,
+    score: {
+      passed,
+      checks: [{ name: "finds", wrong: passed ? undefined : "it does not say disk" }],
+      wronglyConfirmed: !passed,
+      unfrozen: 0,
+    },
+    steps: 3,
+    calls: 2,
+    tokens: 1_000,
+    gates: { evidence: 1 },
+    beyond: 0,
+    ms: 1,
+  });
+  const results = [
+    result("a", true, "healthy"),
+    result("a", false, "healthy"),
+    result("b", true, "fault"),
+  ];
+  expect(summarise(results)).toMatchObject([
+    {
+      variant: "a",
+      runs: 2,
+      passed: 1,
+      wronglyConfirmed: 1,
+      nothingToConfirm: 2,
+      gates: { evidence: 2 },
+    },
+    { variant: "b", runs: 1, passed: 1, wronglyConfirmed: 0, nothingToConfirm: 0 },
+  ]);
+  expect(reportText(results)).toContain(
+    "| a | 1 of 2 | 50 % (9 % to 91 %) | 1 of 2 | 6 | 4 | 2000 | evidence 2 |",
+  );
+  expect(reportText(results)).toContain("- a, one (healthy): finds: it does not say disk");
+});
