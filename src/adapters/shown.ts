@@ -9,6 +9,7 @@ import type {
   Severity,
 } from "../core/entry.ts";
 import type { IncidentStatus } from "../core/incident-status.ts";
+import type { PlannedTask } from "../core/plan.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
@@ -274,6 +275,8 @@ export type Offer = Partial<Pick<Notice, "holds" | "approves" | "confirms">> & {
 export type Progress =
   /** A model is asked for the run's `step`-th time. */
   | { kind: "thinking"; run: string; step: number }
+  /** The plan of its work, as it stands now. */
+  | { kind: "plan"; run: string; tasks: readonly PlannedTask[] }
   /** People are asked to decide or to answer; until then nothing goes on by itself. */
   | { kind: "waiting"; run: string }
   /** What a model has written so far, whole; the answer replaces it. Empty: nothing of it stands. */

@@ -1,5 +1,6 @@
 import { isAgent } from "../core/people.ts";
 import { type Entry, isPost, type Kind } from "../core/entry.ts";
+import { planText } from "../core/plan.ts";
 import {
   type Kept,
   note,
@@ -56,6 +57,9 @@ const CHECKED = {
   first_look: "before a model was asked",
   again: "again, after an action",
 } as const;
+/** Above a plan that was made before the run's first turn. */
+const PLANNED = `A plan for this, made before you began. Follow it as long as it fits what you find, and keep it with update_plan:`;
+
 /** Folds the next entry into a transcript, in place; one that is in it already changes nothing. */
 export function foldTranscript<K extends Kind>(transcript: Transcript, entry: Entry<K>): void {
   if (entry.seq <= transcript.last) return;
@@ -203,6 +207,12 @@ const TOLD: Told = {
       return;
     }
     queue.unshift({ seq, id, turns: [{ role: "user", content: [note(text)] }] });
+  },
+  // What its model wrote itself stands in its call.
+  plan(transcript, entry) {
+    if (entry.thought === undefined || entry.tasks.length === 0) return;
+    const content = [note(`${PLANNED}\n${planText(entry.tasks)}`)];
+    enqueue(transcriptOf(transcript, entry.run), entry, content);
   },
   // A void action's call is asked about again, with the model's own arguments.
   action_proposed: ({ cards }, { action, revision, call, args }) =>

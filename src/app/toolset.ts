@@ -1,10 +1,10 @@
 import { escalationWarnings } from "../approvals/escalation.ts";
 import { SYSTEM_PROMPT } from "../agent/prompt.ts";
-import { agentPart, gatesIn } from "../config/agent.ts";
+import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
 import { contextWindowOf } from "../models/load.ts";
-import { type SettingValues, settingsOf } from "../core/settings.ts";
+import { settingsOf } from "../core/settings.ts";
 import { shipped } from "../core/installation.ts";
 import { createEncoder } from "../security/encoder.ts";
 import { catalogText } from "../skills/catalog.ts";
@@ -200,8 +200,8 @@ function allowedTerms(skills: readonly Skill[]): Pick<RunTerms, "allowed"> {
   return narrow.length === 0 ? {} : { allowed: Object.fromEntries(narrow) };
 }
 
-function gateTerms(values: SettingValues): Pick<RunTerms, "gates"> {
-  const gates = gatesIn(settingsOf(agentPart, values));
+function gateTerms(agent: Agent): Pick<RunTerms, "gates"> {
+  const gates = gatesIn(agent);
   return gates === undefined ? {} : { gates };
 }
 
@@ -217,6 +217,8 @@ export function runTerms(
   mostUsed: readonly string[] = [],
 ): RunTerms | undefined {
   if (model.id === undefined) return undefined;
+  const agent = settingsOf(agentPart, values);
+  const contextWindow = contextWindowOf(model.id, model);
   const { described, pinned } = settingsOf(skillIntegration, values);
   const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
   const catalog = () =>
@@ -224,9 +226,9 @@ export function runTerms(
   return hashTerms({
     model: model.id,
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
-    ...toolTerms(tools, found),
+    ...toolTerms(tools, found, { plans: keepsPlans(agent, contextWindow) }),
     ...allowedTerms(skills),
-    ...gateTerms(values),
+    ...gateTerms(agent),
     budget: {
       steps: budgets.stepsPerRun,
       tokens: budgets.tokensPerRun,
@@ -239,6 +241,6 @@ export function runTerms(
       place: budgets.tokensPerPlaceDay,
       guest: budgets.tokensPerGuestDay,
     },
-    contextWindow: contextWindowOf(model.id, model),
+    contextWindow,
   });
 }

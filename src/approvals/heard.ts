@@ -49,6 +49,7 @@ const SILENT = {
   run_started: true,
   assistant: true,
   gate: true,
+  plan: true,
   vote: true,
   grant_revoked: true,
   view_added: true,

@@ -25,13 +25,31 @@ const gates = z.strictObject({
   stuck: onOff("stuck"),
 } satisfies Record<SwitchedGate, z.ZodType>);
 
+/** Below that, every hundred tokens are missed. */
+const PLANS_FROM = 32_000;
+
 export const agentPart = defineSettings({
   name: "agent",
-  settings: z.object({ gates: fromYaml("agent.gates", gates.prefault({})) }),
+  settings: z.object({
+    plan: fromYaml(
+      "agent.plan",
+      z.boolean().optional(),
+      "Whether a model may keep a [plan](agent.md#plans) that people see while it works. Its description takes about 400 tokens of each request.",
+      { unset: `from a window of ${PLANS_FROM} tokens on` },
+    ),
+    gates: fromYaml("agent.gates", gates.prefault({})),
+  }),
 });
 
+export type Agent = z.infer<typeof agentPart.settings>;
+
+/** Whether a model with that window may keep a plan. */
+export function keepsPlans({ plan }: Agent, contextWindow: number): boolean {
+  return plan ?? contextWindow >= PLANS_FROM;
+}
+
 /** What runs are held to; undefined: the standard gates. */
-export function gatesIn({ gates: set }: z.infer<typeof agentPart.settings>): GateTerms | undefined {
+export function gatesIn({ gates: set }: Agent): GateTerms | undefined {
   const on = SWITCHED_NAMES.filter((name) => set[name]);
   return isDeepStrictEqual({ on }, STANDARD_GATES) ? undefined : { on };
 }

@@ -3,6 +3,7 @@ import { assistantBlock, stopReason, usage } from "./block.ts";
 import { artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 import { gateTerms, GATE_WORDS } from "./gates.ts";
+import { PLANNING, planTask } from "./plan.ts";
 import { hash, json } from "./tuple.ts";
 import { preview, approvers } from "./action-fields.ts";
 
@@ -132,6 +133,16 @@ export const appends = {
     text: z.string(),
     /** From now on the run may only answer. */
     toolsOff: z.boolean().optional(),
+  }),
+  /** A revision of a model's plan: the whole of it. */
+  plan: z.strictObject({
+    run: z.string(),
+    /** None: it needs no plan, or there could be none. */
+    tasks: z.array(planTask),
+    /** It was made before the run's first turn, by so many requests. */
+    thought: z
+      .strictObject({ strategy: z.enum(PLANNING), requests: count, usage, ms: count })
+      .optional(),
   }),
   action_proposed: z.strictObject({
     run: z.string(),
@@ -263,6 +274,8 @@ export const appends = {
     looksAfterMs: count.optional(),
     /** Of what was blocked: a rule of this part says no. */
     deniedBy: deniedBy.optional(),
+    /** The gate that refused it, or answered it in a tool's place. */
+    gate: z.enum(GATE_WORDS).optional(),
   }),
   /** The grant that the action's approval gave ends before its time. */
   grant_revoked: z.strictObject({

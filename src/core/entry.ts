@@ -102,6 +102,7 @@ const FACTS: FactRule = {
   assistant: true,
   delivered: true,
   above: true,
+  plan: true,
   // The call that opened or left the place says so with its result.
   view_added: true,
   view_removed: true,

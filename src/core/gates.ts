@@ -20,6 +20,7 @@ export const GATE_WORDS = [
   "last_word",
   "known",
   "narrowed",
+  "plan",
 ] as const;
 
 export type GateName = Exclude<(typeof GATE_WORDS)[number], "checks">;

@@ -28,6 +28,42 @@ export const USE_TOOL_SPEC: ToolSpec = {
   },
 };
 
+/** The tool by which a model keeps a plan: no tool of people's, and nothing of it happens outside the thread. */
+export const UPDATE_PLAN = "update_plan";
+
+export const UPDATE_PLAN_SPEC: ToolSpec = {
+  name: UPDATE_PLAN,
+  description:
+    "Keeps your plan for work of five steps or more; people see it while you work. Call it with the whole plan: before you begin, whenever a step is done, and when what you find changes the way. Each step says what shows that it is done, a step comes after those it needs, and the last one checks the outcome. For ten steps or more put parts below a step (parent). One step is in progress at a time. If a step fails, plan another way, or say what people have to do. Not for a question that one or two checks answer.",
+  schema: {
+    type: "object",
+    properties: {
+      tasks: {
+        type: "array",
+        minItems: 1,
+        maxItems: 50,
+        items: {
+          type: "object",
+          properties: {
+            id: { type: "string", description: "Its number, such as 2 or 2.1" },
+            content: { type: "string", description: "What is done, in a few words" },
+            criterion: { type: "string", description: "What shows that it is done" },
+            status: { type: "string", enum: ["pending", "in_progress", "completed"] },
+            parent: {
+              type: "string",
+              description: "The id of the step above that it is a part of",
+            },
+          },
+          required: ["content", "status"],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ["tasks"],
+    additionalProperties: false,
+  },
+};
+
 /** The tool that the command `approvals` runs. */
 export const APPROVAL_LIST = "approval_list";
 

@@ -1,3 +1,4 @@
+import { plannedTasks } from "../core/plan.ts";
 import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
 import { whySilent } from "../thread/decide-run.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
@@ -201,13 +202,19 @@ export function begunOf(
 }
 
 /** What a run's calls came to until now, as its progress would have been told. */
-export function progressOf({ calls }: Run): Progress[] {
-  return [...calls.values()].flatMap((each): Progress[] => {
-    const { call, tool, started, finished } = each;
-    if (started === undefined) return [];
+export function progressOf(
+  { started, calls, modelRun }: Run,
+  encode: (text: string) => string,
+): Progress[] {
+  const { tasks = [] } = modelRun?.plan ?? {};
+  const called = [...calls.values()].flatMap((each): Progress[] => {
+    const { call, tool, finished } = each;
+    if (each.started === undefined) return [];
     const begun = begunOf(each, { args: argsOf(each), doing: doingOf(each) });
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];
   });
+  if (tasks.length === 0) return called;
+  return [{ kind: "plan", run: started.run, tasks: plannedTasks(tasks, encode) }, ...called];
 }

@@ -13,6 +13,9 @@ import {
   unknownNotice,
 } from "./drafts-notices.ts";
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
+import type { Instead } from "./gates/gate.ts";
+import type { Heard } from "./gates/gates.ts";
+import { planDraft } from "./plan.ts";
 import * as phrases from "./phrases.ts";
 import { runEndedDraft } from "./drafts-runs.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
@@ -34,6 +37,8 @@ export type Card = PreparedCall &
 export type Proposal =
   /** `by`: a rule of that part says no. */
   | { kind: "blocked"; text: string; by?: DeniedBy }
+  /** A gate of its run refused it, or answered it in a tool's place. */
+  | { kind: "instead"; instead: Heard<Instead> }
   /** Its run only reads, and this would not, or people would have to be asked. */
   | { kind: "beyond" }
   /** Nobody can say yet who could approve it, and people are told that this takes long. */
@@ -64,6 +69,8 @@ export function preparedDrafts(
   switch (proposal.kind) {
     case "blocked":
       return [{ ...finishedDraft(call, "blocked", proposal.text), ...deniedOf(proposal) }];
+    case "instead":
+      return insteadDrafts(call, proposal.instead, run);
     case "later":
       return call.isDelayTold ? undefined : [lookingNotice(call)];
     case "question":
@@ -76,6 +83,18 @@ export function preparedDrafts(
       return [proposedDraft(call, { action, revision: 1 }, card, { reason, place })];
     }
   }
+}
+
+function insteadDrafts(
+  call: Call,
+  instead: Heard<Instead>,
+  run: Run | undefined,
+): Draft<AppendKind>[] {
+  const { text, gate } = instead;
+  if (instead.do === "refuse") return [{ ...finishedDraft(call, "blocked", text), gate }];
+  const { modelRun } = run ?? {};
+  const kept = modelRun === undefined ? [] : [planDraft(call.run, modelRun, instead.keeps.plan)];
+  return [...kept, { ...finishedDraft(call, "ok", text), gate }];
 }
 
 /** A card's first revision, or its next. */

@@ -46,6 +46,7 @@ export const entryId = {
   above: (run: string) => `above:${run}`,
   assistant: (run: string, step: number) => `assistant:${run}.${step}`,
   gate: (run: string, number: number) => `gate:${run}.${number}`,
+  plan: (run: string, revision: number) => `plan:${run}.${revision}`,
   proposed: (action: string, revision: number) => `proposed:${action}.${revision}`,
   vote: (click: string) => `vote:${click}`,
   closed: (action: string) => `closed:${action}`,

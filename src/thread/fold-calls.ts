@@ -179,8 +179,10 @@ function tellModel(
 function noteEvidence(
   thread: Thread,
   { call, tool, started }: Call,
-  { outcome, text, artifacts = [] }: Entry<"tool_finished">,
+  { outcome, text, artifacts = [], gate }: Entry<"tool_finished">,
 ): void {
+  // The program's own words show nothing.
+  if (gate !== undefined) return;
   // Where the text was cut, numbers may stand in what is left out.
   if (outcome === "ok" && OF_NUMBERS.has(tool) && artifacts.length === 0) {
     const told = toldIn(text);

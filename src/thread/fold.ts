@@ -36,6 +36,7 @@ import {
 import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold-outbox.ts";
 import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
 import { applyGate } from "./model-run.ts";
+import { applyPlan } from "./plan.ts";
 import { noteSilenceOver } from "./silences.ts";
 import { stopBeside } from "./side-run.ts";
 import { isReader, Thread } from "./state.ts";
@@ -133,6 +134,12 @@ const APPLIED: Applied = {
   gate(thread, entry) {
     const modelRun = thread.runs.get(entry.run)?.modelRun;
     if (modelRun !== undefined) applyGate(modelRun, entry);
+  },
+  plan(thread, entry) {
+    const { run, thought } = entry;
+    if (thought !== undefined) thread.counts.usage = addUsage(thread.counts.usage, thought.usage);
+    const modelRun = thread.runs.get(run)?.modelRun;
+    if (modelRun !== undefined) applyPlan(modelRun, entry);
   },
   view_added: applyViewAdded,
   view_removed: applyViewRemoved,

@@ -3,6 +3,7 @@ import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
 import { addUsage, NO_USAGE } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
+import type { Plan } from "../core/plan.ts";
 import type { ToldFigures } from "./figures.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 
@@ -69,6 +70,7 @@ export class ModelRun {
   /** Numbers of calls that another run made meanwhile: what this one was not told it cannot cite. */
   readonly untoldCalls = new Set<number>();
   readonly gates: Entry<"gate">[] = [];
+  plan: Plan | undefined;
   /** The gate that took the tools away, unless a message came after it. */
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { estimateTokens } from "../core/block.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { createSpellings, wordsIn } from "../core/spellings.ts";
-import { STAY_SILENT_SPEC, USE_TOOL_SPEC } from "../core/tool-spec.ts";
+import { STAY_SILENT_SPEC, UPDATE_PLAN_SPEC, USE_TOOL_SPEC } from "../core/tool-spec.ts";
 import { argumentNames, toolSpec } from "./input-schema.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -33,13 +33,14 @@ export function toolsToFind(tools: readonly Tool[], contextWindow: number): read
   return tools.filter((tool) => !described.has(tool));
 }
 
-/** What a run's terms say of these tools, of which its model has to find some. */
+/** What a run's terms say of these tools, of which its model has to find some. `plans`: it may keep a plan. */
 export function toolTerms(
   tools: readonly Tool[],
   found: readonly Tool[],
+  { plans = false }: { plans?: boolean } = {},
 ): Pick<RunTerms, "tools" | "foundTools"> {
   const named = tools.filter((tool) => !found.includes(tool)).map(toolSpec);
-  const described = [...named, STAY_SILENT_SPEC];
+  const described = [...named, STAY_SILENT_SPEC, ...(plans ? [UPDATE_PLAN_SPEC] : [])];
   if (found.length === 0) return { tools: described };
   return { tools: [...described, USE_TOOL_SPEC], foundTools: found.map(({ name }) => name) };
 }

@@ -17,6 +17,7 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   delivered: true,
   run_ended: true,
   // Written by no worker of the batch.
+  plan: false,
   view_added: false,
   alert_thread: false,
   alert_told: false,

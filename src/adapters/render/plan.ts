@@ -1,6 +1,8 @@
 import { formatElapsed } from "../../core/instant.ts";
+import type { PlannedTask } from "../../core/plan.ts";
 import { oneLine } from "../../core/text.ts";
 import { clip } from "./clip.ts";
+import { type PlanLine, planLines, planLineText } from "./plan-lines.ts";
 import { briefArgs, modelTask, stillWords } from "./phrases.ts";
 import type { CallProgress, RunProgress } from "./progress.ts";
 
@@ -8,7 +10,7 @@ import type { CallProgress, RunProgress } from "./progress.ts";
 interface Task {
   id: string;
   title: string;
-  status: "in_progress" | "complete" | "error";
+  status: "pending" | "in_progress" | "complete" | "error";
 }
 
 /** What a run does, as a list of tasks under a title. */
@@ -23,7 +25,7 @@ const MAX_CALLS = 25;
 const MAX_TITLE = 200;
 
 /** A run's progress for a platform that draws plans itself: each call by its words, and what its model is doing. */
-export function planOf({ calls, step, draft, isWaiting }: RunProgress): Plan {
+export function planOf({ calls, step, draft, isWaiting, plan }: RunProgress): Plan {
   const all = [...calls];
   const isRunning = all.some(([, { outcome }]) => outcome === undefined);
   const thinks = step > 0 || all.length === 0;
@@ -32,6 +34,7 @@ export function planOf({ calls, step, draft, isWaiting }: RunProgress): Plan {
   return {
     title: stillWords(all.length),
     tasks: [
+      ...planLines(plan).map(stepOf),
       ...(thinks
         ? [
             {
@@ -54,6 +57,18 @@ export function planOf({ calls, step, draft, isWaiting }: RunProgress): Plan {
     ],
   };
 }
+
+/** A step of the model's own plan. */
+function stepOf(line: PlanLine, i: number): Task {
+  const status = "more" in line ? "pending" : STATUS[line.status];
+  return { id: `plan-${i}`, title: clip(planLineText(line), MAX_TITLE), status };
+}
+
+const STATUS = {
+  pending: "pending",
+  in_progress: "in_progress",
+  completed: "complete",
+} as const satisfies Readonly<Record<PlannedTask["status"], Task["status"]>>;
 
 function taskOf(id: string, { tool, args, doing, outcome, ms }: CallProgress): Task {
   const what = clip(oneLine(doing ?? `${tool} ${briefArgs(args)}`.trim()), MAX_TITLE / 2);

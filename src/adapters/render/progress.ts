@@ -1,11 +1,13 @@
 import { characterStart } from "../../core/characters.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
+import type { PlannedTask } from "../../core/plan.ts";
 import type { Progress } from "../shown.ts";
 import { stopButton } from "./buttons.ts";
 import { callInlines } from "./call.ts";
 import { clip, summaryOf } from "./clip.ts";
 import { readMarkdown } from "./markdown.ts";
 import { modelWords, stillWords } from "./phrases.ts";
+import { planInlines, planLines } from "./plan-lines.ts";
 import type { AllowLink, Block, RenderedMessage } from "./rich-text.ts";
 
 /** One call; without an outcome it runs. */
@@ -52,6 +54,12 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     return true;
   }
 
+  function notePlan({ tasks }: Extract<Progress, { kind: "plan" }>): boolean {
+    const isNews = JSON.stringify(tasks) !== JSON.stringify(model.plan);
+    model = { ...model, plan: tasks };
+    return isNews;
+  }
+
   function wait(): boolean {
     const isNews = !model.isWaiting;
     model = { ...model, isWaiting: true, modelSince: undefined };
@@ -64,6 +72,9 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     },
     /** By id, in the order in which they began. */
     calls: calls as ReadonlyMap<string, CallProgress>,
+    get plan(): readonly PlannedTask[] {
+      return model.plan;
+    },
     get step(): number {
       return model.step;
     },
@@ -83,6 +94,7 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
         if (update.run !== model.run) model = { ...NO_MODEL, run: update.run };
       }
       if (update.kind === "waiting") return wait();
+      if (update.kind === "plan") return notePlan(update);
       const wasWaiting = model.isWaiting;
       model = { ...model, isWaiting: false };
       return ("call" in update ? noteCall(update) : noteModel(update)) || wasWaiting;
@@ -104,6 +116,7 @@ export type RunProgress = ReturnType<typeof createRunProgress>;
 
 interface ModelProgress {
   run: string | undefined;
+  plan: readonly PlannedTask[];
   /** How often the model was asked; 0 when nothing says so. */
   step: number;
   draft: string;
@@ -115,6 +128,7 @@ interface ModelProgress {
 
 const NO_MODEL: ModelProgress = {
   run: undefined,
+  plan: [],
   step: 0,
   draft: "",
   modelSince: undefined,
@@ -135,6 +149,7 @@ export async function renderProgress(
   const isRunning = recent.some(({ outcome }) => outcome === undefined);
   const isQuiet = !isRunning && progress.draft === "";
   const lines = [
+    ...planLines(progress.plan).map((line) => planInlines(line)),
     ...(calls.length > recent.length
       ? [[{ text: `… ${calls.length - recent.length} earlier` }]]
       : []),

@@ -1,5 +1,6 @@
 import type { Outgoing, Progress } from "../shown.ts";
 import { briefArgs, modelWords } from "../render/phrases.ts";
+import { planLines, planLineText } from "../render/plan-lines.ts";
 import { type CallProgress, createRunProgress, type RunProgress } from "../render/progress.ts";
 import type { Look } from "./style.ts";
 import type { Screen } from "./screen.ts";
@@ -13,6 +14,8 @@ const TICK_MS = 120;
 const PATIENCE_MS = 400;
 /** The end of a draft that is shown while it streams. */
 const MAX_DRAFT_LINES = 8;
+/** Of a plan; what is worked on stands below it. */
+const MAX_PLAN_LINES = 8;
 const DRAFT_INDENT = "  ";
 
 /** What is worked on: the running calls, else the model, else whatever was asked for. */
@@ -26,11 +29,15 @@ function workLines(
     const age = ` ${formatAge(now - at)}`;
     return `${spinner} ${clip(text, columns - age.length - 3)}${paint("dim", age)}`;
   };
+  const planned = planLines(progress.plan, MAX_PLAN_LINES).map((each) =>
+    paint("dim", clip(planLineText(each), columns - 1)),
+  );
   const running = runningIn(progress).map(({ tool, args, doing, at }) =>
     line(doing ?? `${tool} ${briefArgs(args)}`.trimEnd(), at),
   );
-  if (running.length > 0) return running;
-  if (progress.modelSince !== undefined) return [line(modelWords(progress), progress.modelSince)];
+  if (running.length > 0) return [...planned, ...running];
+  if (progress.modelSince !== undefined)
+    return [...planned, line(modelWords(progress), progress.modelSince)];
   if (askedAt === undefined || now - askedAt < PATIENCE_MS) return [];
   return [line("working", askedAt)];
 }

@@ -113,6 +113,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   assistant: false,
   above: false,
   gate: false,
+  plan: false,
   // Only what came of a page.
   notice: false,
   // Only what its place refused (`isRefused`).

@@ -1,4 +1,5 @@
 import type { GateName } from "../../core/gates.ts";
+import type { PlanTask } from "../../core/plan.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
 import type { Entry } from "../../core/entry.ts";
 import type { Call } from "../call.ts";
@@ -15,11 +16,11 @@ export interface AskedCall {
 }
 
 /** What becomes of a call in place of what it asks for. */
-export interface Instead {
-  /** `refuse`: it is not executed, and the model reads why. `answer`: this is its result, and nothing is executed either. */
-  do: "refuse" | "answer";
-  text: string;
-}
+export type Instead =
+  /** It is not executed, and the model reads why. */
+  | { do: "refuse"; text: string }
+  /** This is its result, and nothing is executed either. `keeps`: what the journal holds of it. */
+  | { do: "answer"; text: string; keeps: { plan: readonly PlanTask[] } };
 
 /** The program's word to the model, before it is asked again. */
 export interface Word {

@@ -12,6 +12,7 @@ import { known } from "./known.ts";
 import { lastWord } from "./last-word.ts";
 import { limit } from "./limit.ts";
 import { narrowed } from "./narrowed.ts";
+import { plan } from "./plan.ts";
 import { stuck } from "./stuck.ts";
 import { unmade } from "./unmade.ts";
 
@@ -23,6 +24,7 @@ export const GATES: readonly Gate[] = [
   narrowed,
   limit,
   denied,
+  plan,
   stuck,
   cut,
   evidence,
@@ -33,18 +35,23 @@ function gatesOf({ terms: { gates = STANDARD_GATES } }: ModelRun): readonly Gate
   return GATES.filter(({ name }) => hasGate(gates, name));
 }
 
+/** What a gate says, and which one. */
+export type Heard<T> = T & { gate: GateName };
+
 /** What becomes of a model's call without its being looked at any further, or undefined. */
-export function beforeCall(call: Call, run: Run, terms: RunTerms | undefined): Instead | undefined {
+export function beforeCall(
+  call: Call,
+  run: Run,
+  terms: RunTerms | undefined,
+): Heard<Instead> | undefined {
   const { modelRun } = run;
   if (modelRun === undefined || isCheck(run, call.call)) return undefined;
-  for (const gate of gatesOf(modelRun)) {
+  for (const { name, ...gate } of gatesOf(modelRun)) {
     const instead = gate.beforeCall?.({ call, run, modelRun, terms });
-    if (instead !== undefined) return instead;
+    if (instead !== undefined) return { ...instead, gate: name };
   }
   return undefined;
 }
-
-type Heard<T> = T & { gate: GateName };
 
 /** What the model is told before it is asked again; nothing once it may only answer. */
 export function afterCalls(run: Run, modelRun: ModelRun): Heard<Word> | undefined {

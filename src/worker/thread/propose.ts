@@ -12,6 +12,7 @@ import { exactText, shownBytes } from "../../security/sanitize.ts";
 import { MAX_ARGS_BYTES } from "../../core/edit.ts";
 import { capText, counted } from "../../core/text.ts";
 import type { Entry, JsonObject } from "../../core/entry.ts";
+import { plannedTasks, type PlanTask } from "../../core/plan.ts";
 import type { Here } from "../../core/instant.ts";
 import { messageOf } from "../../core/errors.ts";
 import { isAgent } from "../../core/people.ts";
@@ -28,10 +29,11 @@ import { isForGood, isLookUpFailure, peopleOf } from "./permission/look-up.ts";
 import { countInHour, whyTooManyInRun } from "./permission/limits.ts";
 import { frozenFor } from "./permission/frozen.ts";
 import { coveringGrant, termsOf } from "./permission/granting.ts";
-import { glassRule, mayRun, permit } from "./permission/permission.ts";
+import { glassRule, insteadOf, mayRun, permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
 import { askedBy, because, stillBecause, undoing, waiting } from "./preview-heads.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
+import { progress } from "./progress.ts";
 import { voicesIn } from "./permission/requesters.ts";
 
 /** As long as an action waits for people: who could approve one is not looked up for longer. */
@@ -82,6 +84,11 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   const { last } = ctx.state;
+  const instead = insteadOf(ctx, call);
+  if (instead !== undefined) {
+    if (instead.do === "answer") tellPlan(ctx, call, instead.keeps.plan);
+    return { kind: "instead", instead };
+  }
   const asIs = await mayRun(ctx, call, { args: call.args }, signal);
   if (asIs.kind === "deny") return isBeyondApps(ctx, call) ? { kind: "beyond" } : denied(asIs);
   const undone = undoneBy(ctx, call);
@@ -154,6 +161,11 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
     reason,
     place,
   };
+}
+
+function tellPlan(ctx: ThreadContext, { run }: Call, tasks: readonly PlanTask[]): void {
+  const { encode } = ctx.parts.encoder;
+  progress(ctx, run, { kind: "plan", run, tasks: plannedTasks(tasks, encode) });
 }
 
 /** Nothing was filled in, and nothing was looked at that takes time: what was decided of it as it was asked for holds. */

@@ -62,7 +62,7 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
       run: name,
       ...(asker !== undefined && { asker }),
     };
-    const ref = await shown.openProgress?.(delivery, progressOf(run));
+    const ref = await shown.openProgress?.(delivery, progressOf(run, ctx.parts.encoder.encode));
     if (ref === undefined) throw new BotError("NOT_AVAILABLE", "This view shows no progress.");
     return {
       entry: entryId.runEnded(run.started.run),

@@ -16,7 +16,8 @@ import type { Effect } from "../../../core/entry.ts";
 import type { Requester } from "../../../approvals/requester.ts";
 import { countVoters, signed } from "../../../core/people.ts";
 import { type Action, carrierOf } from "../../../thread/action.ts";
-import { beforeCall } from "../../../thread/gates/gates.ts";
+import type { Instead } from "../../../thread/gates/gate.ts";
+import { beforeCall, type Heard } from "../../../thread/gates/gates.ts";
 import type { Call } from "../../../thread/call.ts";
 
 /**
@@ -95,18 +96,26 @@ export async function permitStep(ctx: ThreadContext, wanted: Wanted): Promise<st
   return "That needs an approval of its own: it can be asked for in another call.";
 }
 
-/** May a call be made that nobody was asked about? Its run may refuse it, then policy decides. */
+/** What a gate of its run says in place of a call that nothing was decided about yet. */
+export function insteadOf(
+  { thread, parts }: ThreadContext,
+  call: Call,
+  args = call.args,
+): Heard<Instead> | undefined {
+  const run = thread.runs.get(call.run);
+  if (run === undefined || call.started !== undefined) return undefined;
+  return beforeCall({ ...call, args }, run, termsIn(parts.run, run.modelRun));
+}
+
+/** May a call be made that nobody was asked about? A gate of its run may refuse it, then policy decides. */
 export async function mayRun(
   ctx: ThreadContext,
   call: Call,
   { args, effect }: Pick<Wanted, "args" | "effect">,
   signal: AbortSignal,
 ): Promise<Decision> {
-  const run = ctx.thread.runs.get(call.run);
-  const isNew = call.started === undefined;
-  const terms = termsIn(ctx.parts.run, run?.modelRun);
-  const instead = isNew && run && beforeCall({ ...call, args }, run, terms);
-  if (typeof instead === "object") return { kind: "deny", why: instead.text };
+  const instead = insteadOf(ctx, call, args);
+  if (instead !== undefined) return { kind: "deny", why: instead.text };
   return permit(ctx, { ...call, args, effect }, signal);
 }
 
