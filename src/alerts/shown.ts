@@ -60,7 +60,7 @@ function titleOf({ name, members, forgotten, isStorm }: Group): string {
   const counts = new Map<string, number>();
   for (const { alert } of members.values())
     counts.set(alert.name, (counts.get(alert.name) ?? 0) + 1);
-  const [most = name, times = 0] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [name, 0]);
+  const [most, times] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), [name, 0]);
   const many = `${forgotten > 0 ? "over " : ""}${counted(members.size, "alert")}`;
   return times > 1
     ? `Storm: ${many}, most ${shortened(most, MAX_NAME)} (${times})`

@@ -5,7 +5,7 @@ import { createAlertInbox } from "../alerts/bot-posts.ts";
 import { createAlertsHandler } from "../alerts/handler.ts";
 import type { Maintenance, MaintenanceWindow } from "../alerts/maintenance.ts";
 import { mappedSource } from "../alerts/mapping.ts";
-import { alertsPart, DEFAULT_RULE } from "../config/alerts.ts";
+import { alertsPart, DEFAULT_RULE, type READ_BY_US, SIGNING } from "../config/alerts.ts";
 import { pagerDutySigned, sentrySigned, type Signed } from "../alerts/signatures.ts";
 import { createSns } from "../alerts/sns.ts";
 import { alertmanager, grafana } from "../alerts/sources/alertmanager.ts";
@@ -29,7 +29,7 @@ import type { KeyHandler } from "../worker/key-handler.ts";
 
 /** Joins alerts to the program: where monitoring systems send them, and what gives each group of them its thread. */
 
-const READERS: readonly SentBy[] = [
+const READERS: Readonly<Record<(typeof READ_BY_US)[number], SentBy>> = {
   alertmanager,
   grafana,
   pagerduty,
@@ -37,7 +37,7 @@ const READERS: readonly SentBy[] = [
   datadog,
   sns,
   sentry,
-];
+};
 
 /** Amazon's certificates have some 2 KiB. */
 const MAX_BYTES = 64 * 1024;
@@ -58,18 +58,17 @@ interface AlertingParts {
 /** Ours and the mapped ones. @throws BotError CONFIG_INVALID for a mapping that is no JSONata */
 export async function alertSources({ values }: Pick<Config, "values">): Promise<SentBy[]> {
   const { sources } = settingsOf(alertsPart, values);
-  const { pagerduty: _, sentry: __, sns: ___, ...own } = sources;
-  const mapped = Object.entries(own).map(async ([name, { mapping }]) =>
-    mappedSource(name, mapping),
+  const mapped = Object.entries(sources).flatMap(([name, source]) =>
+    source !== undefined && "mapping" in source ? mappedSource(name, source.mapping) : [],
   );
-  return [...READERS, ...(await Promise.all(mapped))];
+  return [...Object.values(READERS), ...(await Promise.all(mapped))];
 }
 
 /** Those of which something can show that a request is theirs: the token, or what they sign. */
 export function vouchedFor({ values }: Pick<Config, "values">, all: readonly SentBy[]): SentBy[] {
   const { token, sources } = settingsOf(alertsPart, values);
-  const signing = ["pagerduty", "sentry", "sns"].filter((name) => Object.hasOwn(sources, name));
-  return all.filter(({ name }) => token !== undefined || signing.includes(name));
+  const signing = SIGNING.filter((name) => Object.hasOwn(sources, name));
+  return all.filter(({ name }) => token !== undefined || signing.some((each) => each === name));
 }
 
 /** Where monitoring systems send their alerts; none where nothing shows that a request is theirs, or no route takes any. */

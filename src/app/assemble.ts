@@ -45,7 +45,7 @@ import { createToolForms } from "../team/tool-forms.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createWhoIs } from "./whoami.ts";
 import { ALERTS } from "../alerts/handler.ts";
-import { alertLinkRule } from "./alert-links.ts";
+import { alertLinkRule } from "./alert-link-rule.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";

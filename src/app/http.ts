@@ -15,8 +15,8 @@ import { readCapped } from "../core/read-capped.ts";
 
 /** Anybody may connect: what one connection can hold is bounded before a byte of its body is read. */
 const MAX_CONNECTIONS = 100;
-/** So many more are told to come again, each within so long; what comes beyond them is closed at once. */
-const [MAX_TURNED_AWAY, TURNED_AWAY_MS] = [50, 2_000];
+/** So many more are told to come again; what comes beyond them is closed at once. */
+const MAX_TURNED_AWAY = 50;
 /** Slack's largest are some 100 KiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
 /** What is being answered when the server stops has this long. */
@@ -38,6 +38,8 @@ interface HttpServerParts {
   log: Logger;
   /** How long what was begun may take, ms. Default: 5 s for the headers, 10 s for a request. */
   times?: Pick<ServerOptions, keyof typeof TIMES>;
+  /** How long a connection for which there is no place is kept to be told so, ms. Default: 2 s. */
+  turnedAwayMs?: number;
 }
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -47,7 +49,7 @@ export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
  * @throws BotError CONFIG_INVALID when the port cannot be listened on
  */
 export async function startHttpServer(parts: HttpServerParts) {
-  const { routes, port, host, log, times = TIMES } = parts;
+  const { routes, port, host, log, times = TIMES, turnedAwayMs = 2_000 } = parts;
   const all = [HEALTH, ...routes];
   /** Every connection, and how many requests are being answered on it. */
   const connections = new Map<Socket, number>();
@@ -71,7 +73,7 @@ export async function startHttpServer(parts: HttpServerParts) {
   server.on("connection", (socket) => {
     const isFull = connections.size - turnedAway.size >= MAX_CONNECTIONS;
     connections.set(socket, 0);
-    const limit = isFull ? setTimeout(() => socket.destroy(), TURNED_AWAY_MS) : undefined;
+    const limit = isFull ? setTimeout(() => socket.destroy(), turnedAwayMs) : undefined;
     if (isFull) turnedAway.add(socket);
     socket.once("close", () => {
       connections.delete(socket);

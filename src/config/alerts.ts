@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { platformName, transportOf } from "../core/journal-key.ts";
 import { defineSettings, fromEnv, fromYaml, secretText } from "../core/settings.ts";
-import { gradeOf } from "../core/severity-words.ts";
+import { gradeOf, SEVERITY_WORDS } from "../core/severity-words.ts";
 import { suggest } from "../core/suggest.ts";
 import { channel, forms } from "./policy.ts";
 
@@ -19,22 +19,9 @@ const pattern = z
     'looks like a regular expression; a pattern has only * for any characters, such as "crit*", and a list has several, such as [critical, warning]',
   );
 
-/** Words of severity (`severity-words.ts`) that are long enough for a slip of the pen to be told from another word. */
-const SEVERITIES = [
-  "critical",
-  "emergency",
-  "disaster",
-  "fatal",
-  "error",
-  "major",
-  "warning",
-  "medium",
-  "minor",
-  "average",
-  "notice",
-  "information",
-  "informational",
-];
+/** A slip of the pen can be told from another word only where there are letters enough. */
+const MIN_LETTERS = 5;
+const SEVERITIES = SEVERITY_WORDS.filter((word) => word.length >= MIN_LETTERS);
 
 const match = z
   .record(
@@ -50,7 +37,7 @@ const match = z
   .superRefine(({ severity = [] }, { addIssue }) => {
     for (const [i, word] of severity.entries()) {
       const isKnown = word.includes("*") || gradeOf(word) !== undefined;
-      const meant = isKnown || word.length < 5 ? undefined : suggest(word, SEVERITIES);
+      const meant = isKnown || word.length < MIN_LETTERS ? undefined : suggest(word, SEVERITIES);
       if (meant === undefined) continue;
       const message = `did you mean ${meant}? If your systems do write it so, end it with a *`;
       addIssue({
@@ -76,7 +63,7 @@ const variable = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of an environment variable");
 
 /** The systems that need no mapping. */
-const READ_BY_US = [
+export const READ_BY_US = [
   "alertmanager",
   "grafana",
   "pagerduty",
@@ -138,6 +125,9 @@ const signing = z.strictObject({
     })
     .optional(),
 });
+
+/** The systems of these that may sign what they send. */
+export const SIGNING = signing.keyof().options;
 
 const moment = z
   .string()

@@ -1,22 +1,43 @@
 /** How grave monitoring systems call what they tell, as incidents are graded; `quiet`: it only tells. */
 export type Grade = "sev1" | "sev2" | "sev3" | "quiet";
 
-const GRADES: readonly { grade: Grade; words: RegExp }[] = [
+/** In small letters; those with a number are read beside them. */
+const WORDS: readonly { grade: Grade; words: readonly string[]; numbered: RegExp }[] = [
   {
     grade: "sev1",
-    words: /^(?:critical|crit|page|emergency|emerg|fatal|disaster|sev-?[01]|p[01]|1)$/i,
+    words: ["critical", "crit", "page", "emergency", "emerg", "fatal", "disaster"],
+    numbered: /^(?:sev-?[01]|p[01]|1)$/,
   },
-  { grade: "sev2", words: /^(?:error|err|high|major|sev-?2|p2|2)$/i },
-  { grade: "sev3", words: /^(?:warning|warn|medium|minor|average|sev-?3|p3|3)$/i },
+  { grade: "sev2", words: ["error", "err", "high", "major"], numbered: /^(?:sev-?2|p2|2)$/ },
+  {
+    grade: "sev3",
+    words: ["warning", "warn", "medium", "minor", "average"],
+    numbered: /^(?:sev-?3|p3|3)$/,
+  },
   {
     grade: "quiet",
-    words: /^(?:info|information|informational|none|low|lowest|debug|notice|ok|sev-?[45]|p[45])$/i,
+    words: [
+      "information",
+      "informational",
+      "info",
+      "none",
+      "low",
+      "lowest",
+      "debug",
+      "notice",
+      "ok",
+    ],
+    numbered: /^(?:sev-?[45]|p[45])$/,
   },
 ];
 
+/** All of them that are no numbers. */
+export const SEVERITY_WORDS: readonly string[] = WORDS.flatMap(({ words }) => words);
+
 /** What is usually meant by the word; undefined: nobody can know. */
 export function gradeOf(word: string): Grade | undefined {
-  return GRADES.find(({ words }) => words.test(word))?.grade;
+  const said = word.toLowerCase();
+  return WORDS.find(({ words, numbered }) => words.includes(said) || numbered.test(said))?.grade;
 }
 
 /** Labels in which systems say it, the most telling first. */

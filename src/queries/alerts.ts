@@ -8,7 +8,7 @@ import { alertsName } from "../thread/entry-ids.ts";
 import { hiddenBy, isSilenced, matchersFor } from "../thread/silences.ts";
 import type { Thread } from "../thread/state.ts";
 import type { ShownAlerts } from "../thread/shown-living.ts";
-import { isMonitoringPage } from "./alert-links.ts";
+import { isMonitoringPage } from "./monitoring-pages.ts";
 import { findIncident } from "./incidents.ts";
 import type { Shown } from "./outgoing.ts";
 

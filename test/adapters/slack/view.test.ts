@@ -302,13 +302,11 @@ test("a private word reaches a person who is not in the channel as a direct mess
 
 const thinking = (step: number) => view.progress({ kind: "thinking", run: "r1", step } as const);
 
-test("Slack's own status says what a thread is doing, within a second and without a message", async () => {
+test("Slack's own status says what a thread is doing, without a message", async () => {
   const { slack, ops } = bot;
   const status = () => slack.session(ops, root);
-  const began = performance.now();
   thinking(1);
   await until(() => slack.statusLine(ops, root) !== "");
-  expect(performance.now() - began).toBeLessThan(1_000);
   expect(slack.statusLine(ops, root)).toBe("is looking into it…");
   expect(shown()).toEqual([]);
   await view.postCard(cardOf(key), first("a1"));

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { alertLinkRule } from "../../src/app/alert-links.ts";
+import { alertLinkRule } from "../../src/app/alert-link-rule.ts";
 import { loadConfig } from "../../src/config/config.ts";
 
 test("addresses that alerts name lead to the monitoring that is configured, at its very port, and to links.allow", async () => {
