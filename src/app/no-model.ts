@@ -1,3 +1,4 @@
+import { isOrdered } from "../checks/askable.ts";
 import { type CommandWord, USAGE, usage } from "../commands/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
 
@@ -30,6 +31,42 @@ function isCommand(word: string): word is CommandWord {
   return Object.hasOwn(USAGE, word);
 }
 
+/** A change that somebody orders, in the first words. */
+const ORDER =
+  /^\W*(?:(?:please|pls|hey|can you|could you|would you|kindly|just|now|sudo|systemctl|docker|kubectl|service)\s+)*([a-z]{4,})\s+(?:the\s+|a\s+|an\s+|my\s+|our\s+)?(\S[^]*)$/i;
+/** What people call it in other words than our tools' names do. */
+const SAME_ORDER: Readonly<Record<string, string>> = {
+  reboot: "restart",
+  bounce: "restart",
+  restarting: "restart",
+  terminate: "kill",
+  remove: "delete",
+  mute: "silence",
+  rollback: "undo",
+};
+
+/** Tools that make the change that a text orders: its first word is in their names, and the object of their names is not another one. */
+function wantedChange(text: string, tools: readonly Tool[]): Tool[] {
+  const [, word = "", rest = ""] = ORDER.exec(text) ?? [];
+  if (!isOrdered(text)) return [];
+  const verb = SAME_ORDER[word.toLowerCase()] ?? word.toLowerCase();
+  const objects = stemsOf(rest);
+  const shared = (said: string) => [...stemsOf(said)].filter((stem) => objects.has(stem)).length;
+  return (
+    tools
+      .filter(({ name, effect }) => effect !== "read" && name.split("_").includes(verb))
+      .map((tool) => ({
+        tool,
+        score: 2 * shared(tool.name.replaceAll("_", " ")) + shared(tool.summary ?? ""),
+      }))
+      // Anything can be deleted: one that deletes something else is no hint.
+      .filter(({ score }) => verb !== "delete" || score > 0)
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, MAX_OFFERED)
+      .map(({ tool }) => tool)
+  );
+}
+
 const NO_MODEL =
   "I don't have an AI model yet, and no check of my skills fits that. I can run checks that you name: try `run disk_usage` or `help`. Admins: set MODEL and its key (docs/configuration.md).";
 
@@ -51,6 +88,11 @@ export function answerWithoutModel(
 ): string {
   const command = commandOn(text);
   if (command !== undefined) return `${usage(command)}, with the number that its card shows.`;
+  const wanted = wantedChange(text, tools);
+  if (wanted.length > 0) {
+    const lines = wanted.map((tool) => `  run ${describe(tool)}`);
+    return `I don't have an AI model yet, so I change nothing that is said in your own words. If you want that, write it out; I ask for approval before I run it:\n${lines.join("\n")}`;
+  }
   const url = /https?:\/\/[^\s<>"']+/.exec(text)?.[0];
   const asked = stemsOf(url === undefined ? text : text.replace(url, ""));
   const isMeant = ({ name }: Tool) => url !== undefined && name === "http_check";

@@ -17,7 +17,22 @@ const EXPLAINED = new RegExp(
   "i",
 );
 
+/** "restart nginx", and nothing but a machine or a wish behind it: "restart loop" and "deploy failed" are none. */
+const ORDERED = new RegExp(
+  `${POLITE}(?:sudo\\s+|systemctl\\s+|docker\\s+|kubectl\\s+|service\\s+)*(?:restart|reboot|bounce|kill|terminate|scale|delete|remove|drain|cordon|undo|rollback|silence|mute|flush|purge)\\s+(?:${OBJECT}\\s+)?(?:(?:pods?|deployment|container|service|node|process|unit)\\s+)?(?!(?:loops?|counts?|policy|failed|fails|storms?|happened|was|is|in|of|on)\\b)[\\w@./-]+(?:\\s+(?:service|daemon|unit|pods?|deployment|container|please|pls|now|again|(?:on|in|at|-n)\\s+[\\w.-]+)){0,4}\\W*$`,
+  "i",
+);
+
 export function isAboutSystems(text: string): boolean {
   const plain = plainText(text);
-  return !WANTED.test(plain) && !EXPLAINED.test(plain);
+  return !WANTED.test(plain) && !ORDERED.test(plain) && !EXPLAINED.test(plain);
 }
+
+/** Somebody orders that one thing is changed, and says nothing else. */
+export function isOrdered(text: string): boolean {
+  const plain = plainText(text);
+  return (WANTED.test(plain) || ORDERED.test(plain)) && text.length <= MAX_ORDER;
+}
+
+/** A longer text tells a story. */
+const MAX_ORDER = 200;

@@ -1,6 +1,7 @@
 import { globMatches } from "../core/glob.ts";
 import { wordsIn } from "../core/spellings.ts";
 import type { Hint } from "./hints.ts";
+import { withPortWords } from "./ports.ts";
 import { isSaid, type Phrase, phraseOf, plainWords, spelledRight, wordsOf } from "./phrases.ts";
 import type { Checks } from "./schema.ts";
 import type { Subject } from "./subject.ts";
@@ -74,7 +75,7 @@ export function matching<S extends DescribedSkill>(
 
 /** The words without those of addresses: `slow.example.com` is not slow. */
 export function saidIn({ text }: Pick<Topic, "text">): string[] {
-  return plainWords(text.replaceAll(ADDRESS, " "));
+  return plainWords(withPortWords(text).replaceAll(ADDRESS, " "));
 }
 
 /** Of a URL, and names of hosts: what has capitals is a program's class. */

@@ -1,5 +1,6 @@
 import { addressesIn } from "../core/links.ts";
 import { plainText } from "./phrases.ts";
+import { probedIn, withPorts } from "./ports.ts";
 import { hostIn, type Subject, type SubjectName, subjectOf, withDomain } from "./subject.ts";
 
 /** What the words of a question name. */
@@ -47,6 +48,8 @@ interface Place {
  * "web:200" name no machine.
  */
 function placeIn(text: string): Place {
+  const probed = probedIn(text);
+  if (probed !== undefined) return probed;
   const [, at = "", port] =
     /(?<![\w.:/-])((?=[a-z])[\w-]+(?=:\d{4})|(?=[\w-]*[.\d-])[\w-]+(?:\.[\w-]+)*):(\d{3,5})(?![\w.])/i.exec(
       text,
@@ -81,6 +84,9 @@ const OF_SERVICE: readonly RegExp[] = [
   String.raw`^\W*${NAME}\s+(?:status|state|${STATE})\W*$`,
   String.raw`\b(?:status|state|logs?|errors?)\s+(?:of|from|for)\s+(?:the\s+)?${NAME}`,
   String.raw`${START}${NAME}\s+(?:log|error)\b`,
+  String.raw`\b(?:a|any|the)\s+${NAME}\s+process\b`,
+  String.raw`^\W*(?:sudo\s+)?systemctl\s+(?:status|is-active|show)\s+${NAME}`,
+  String.raw`\bjournalctl\s+(?:-\S+\s+){0,3}?(?:-\w*u|--unit)[\s=]*${NAME}`,
 ].map((each) => new RegExp(each, "gi"));
 
 /** Names of the kind that stand before it: "the shop namespace". */
@@ -137,7 +143,8 @@ function namedIn(text: string, name: SubjectName): string | undefined {
     "i",
   );
   const value = after.exec(text)?.[1]?.replace(/[./-]+$/, "");
-  if (value !== undefined && isValue(value)) return value;
+  const fits = value !== undefined && isValue(value) && (name !== "port" || /^\d+$/.test(value));
+  if (fits) return value;
   if (name === "namespace") {
     const flag = /(?:^|\s)-n[\s=]+([a-z0-9][a-z0-9-]*)/.exec(text)?.[1];
     if (flag !== undefined) return flag;
@@ -154,7 +161,7 @@ export function subjectOfText(text: string): Subject {
   const isPage = address !== undefined && /^https?:/i.test(address);
   // Of another address only its place is of use: `redis://cache:6379`.
   const behind = address === undefined || isPage ? " " : ` ${placeOf(address)} `;
-  const rest = address === undefined ? text : text.replace(address, behind);
+  const rest = withPorts(address === undefined ? text : text.replace(address, behind));
   const place = placeIn(rest);
   const plain = plainText(rest);
   const url = isPage ? address : undefined;

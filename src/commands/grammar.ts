@@ -3,9 +3,10 @@ import type { Choice } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
-import { readHandOver } from "./hand-over.ts";
-import { readStats } from "./stats-words.ts";
-import { OPEN_QUOTE, meantCommand, unknownCommand, unknownVerb, USAGE, usage } from "./phrases.ts";
+import { gradedTitle } from "./graded-title.ts";
+import { readPlainWords } from "./plain-words.ts";
+import { isWhole, misspelled, readNearMiss } from "./near-miss.ts";
+import { meantCommand, OPEN_QUOTE, unknownCommand, unknownVerb, USAGE, usage } from "./phrases.ts";
 import { ASSIGNMENT, splitWords, unquote, valueProblem } from "./shell-words.ts";
 import { type Reading, MESSAGE, invalid, proseOr, toolCall } from "./reading.ts";
 
@@ -24,10 +25,8 @@ export function readText(text: string): Reading {
     const problem = `That command is longer than ${MAX_TEXT_BYTES / 1024} KiB, so I did nothing. Send a shorter one.`;
     return isCommand ? invalid(problem) : MESSAGE;
   }
-  const handOver = readHandOver(text);
-  if (handOver !== undefined) return toolCall("handoff", handOver);
-  const stats = readStats(text);
-  if (stats !== undefined) return toolCall("incident_stats", stats);
+  const asked = readPlainWords(text);
+  if (asked !== undefined) return asked;
   const [, slash, first = "", rest = ""] =
     /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text).replace(/^(remember):\s*/i, "$1 : ")) ?? [];
   const typed = slash === "/";
@@ -94,7 +93,7 @@ export function readText(text: string): Reading {
     case "undo":
       return readClick(word, rest, typed);
     default:
-      return typed ? readUnknown(word, rest) : readNearMiss(word, rest);
+      return typed ? readUnknown(word, rest) : readNearMiss(word, rest, readText);
   }
 }
 
@@ -115,13 +114,6 @@ function bare(text: string): string {
 function readUnknown(word: string, rest: string): Reading {
   const meant = suggest(word, Object.keys(USAGE));
   return meant === undefined && rest !== "" ? MESSAGE : invalid(unknownCommand(word, meant));
-}
-
-/** A misspelled word for an action, and nothing but the action's name: `aprove a1` is no prose. */
-function readNearMiss(word: string, rest: string): Reading {
-  const ref = ACTION_REF.exec(rest)?.[0];
-  const meant = ref === rest && word.length > 3 ? suggest(word, Object.keys(REFS)) : undefined;
-  return meant === undefined ? MESSAGE : invalid(meantCommand(meant, rest));
 }
 
 function readTools(rest: string, typed: boolean): Reading {
@@ -183,6 +175,9 @@ function callOf(
 function readIncidents(rest: string, typed: boolean): Reading {
   const [, words] = /^search\s+([^]+)$/i.exec(rest) ?? [];
   if (words !== undefined) return toolCall("incident_search", { text: unquote(words) });
+  const [, verb = "", searched] = /^([a-z]+)\s+([^]+)$/i.exec(rest) ?? [];
+  if (searched !== undefined && misspelled(verb.toLowerCase(), ["search"]) !== undefined)
+    return invalid(meantCommand("incidents", `search ${searched}`));
   if (/^search$/i.test(rest)) return proseOr(true, "incidents");
   if (rest !== "" && !isPeriod(rest)) {
     return typed ? invalid(notAPeriod(rest)) : MESSAGE;
@@ -199,6 +194,8 @@ function readHandoff(rest: string, typed: boolean): Reading {
 
 const INCIDENT_ID = /^(inc-[a-z0-9-]+)(?=\s|$)/i;
 
+const INCIDENT_VERBS = ["open", "update", "resolve", "postmortem", "stats", "list", "search"];
+
 /** `incident` with an id, or with a verb and an id. One word after it, or a word and an id, was meant as a verb. Anything else is prose. */
 function readIncident(rest: string, typed: boolean): Reading {
   const shownId = INCIDENT_ID.exec(rest)?.[1];
@@ -211,8 +208,13 @@ function readIncident(rest: string, typed: boolean): Reading {
   if (verb === "open") return readOpening(after);
   if (verb === "stats") return readWrongStats(after, typed);
   if (!["update", "resolve", "postmortem"].includes(verb)) {
+    const meant = misspelled(verb, INCIDENT_VERBS);
     const isVerb = verb !== "" && (after === "" || id !== undefined);
-    return isVerb ? invalid(unknownVerb(verb)) : proseOr(typed, "incident");
+    if (isVerb) return invalid(unknownVerb(verb, meant));
+    const isMeant = meant !== undefined && isWhole(readIncident(`${meant} ${after}`, false));
+    return isMeant
+      ? invalid(meantCommand("incident", `${meant} ${after}`))
+      : proseOr(typed, "incident");
   }
   if (id === undefined) return proseOr(typed || after === "", "incident", form);
   const said = after.slice(id.length).trim();
@@ -259,9 +261,15 @@ function readOpening(text: string): Reading {
   const [quoted] = /^(?:'[^']*'|"(?:[^"\\]|\\[^])*")(?=\s|$)/.exec(text) ?? [];
   const plain = /(?:^|\s)[a-z][a-z0-9_-]*=/i.exec(text)?.index ?? text.length;
   const end = quoted?.length ?? plain;
-  const title = (quoted === undefined ? text.slice(0, end) : unquote(quoted)).trim();
+  const [said, more] = [text.slice(0, end), text.slice(end)];
+  const isGraded = /(?:^|\s)severity=/i.test(more);
+  const { title, severity } =
+    quoted === undefined && !isGraded
+      ? gradedTitle(said.trim())
+      : { title: (quoted === undefined ? said : unquote(quoted)).trim() };
   if (title === "") return proseOr(true, "incident", "incident open");
-  return callOf("incident_open", { title }, text.slice(end), "incident", "incident open");
+  const args = { title, ...(severity !== undefined && { severity }) };
+  return callOf("incident_open", args, more, "incident", "incident open");
 }
 
 /** `mcp accept <server> <tool>`; the tool as its server calls it. */

@@ -29,3 +29,11 @@ export function readHandOver(text: string): { period?: string } | undefined {
   if (period === undefined) return isHandOver === undefined ? undefined : {};
   return isPeriod(period) ? { period } : undefined;
 }
+
+const FIRING =
+  /^(?:(?:what(?: is|[’']?s| are)?|which|any|anything|is anything|are there|show(?: me)?|list)\s+)*(?:all |the |any |current |open |active |firing )*(?:firing|fires|alerting|alerts?|alarms?|alerts? (?:are |is )?(?:firing|open|active))(?: (?:right now|now|rn|currently|at the moment))*$/i;
+
+/** Somebody asks which alerts there are, in so few words: "what is firing?", "any alerts?", "list alerts". */
+export function asksWhatFires(text: string): boolean {
+  return text.length <= MAX_LENGTH && FIRING.test(kindly(text).replaceAll(/\s+/g, " "));
+}

@@ -45,6 +45,7 @@ export const USAGE = {
   incident: [
     "incident <id>",
     "incident open <title> [severity=sev2]",
+    "incident list",
     "incident update <id> note='…'",
     "incident resolve <id> [cause='…']",
     "incident postmortem <id>",
@@ -68,17 +69,23 @@ export function unknownCommand(word: string, meant: string | undefined): string 
 }
 
 /** After `incident`. */
-export function unknownVerb(verb: string): string {
-  return `I don't know \`incident ${verb}\`. ${usage("incident")}`;
+export function unknownVerb(verb: string, meant: string | undefined): string {
+  const hint = meant === undefined ? "" : ` Did you mean \`incident ${meant}\`?`;
+  return `I don't know \`incident ${verb}\`.${hint} ${usage("incident")}`;
 }
 
 export function meantCommand(word: string, rest: string): string {
-  return `Did you mean \`${word} ${rest}\`? I did nothing.`;
+  return `Did you mean \`${`${word} ${rest}`.trimEnd()}\`? I did nothing.`;
 }
 
 export function unknownTool(tool: string, meant: string | undefined): string {
   const hint = meant === undefined ? "`tools` lists them." : `Did you mean \`${meant}\`?`;
   return `There's no tool called ${tool}. ${hint}`;
+}
+
+/** To a line of kubectl. */
+export function noKubernetes(): string {
+  return "I read that line of kubectl, but Kubernetes isn't set up here: I need a kubeconfig (KUBECONFIG). `doctor` says what I found, docs/integrations/kubernetes.md how to set it up.";
 }
 
 export const OPEN_QUOTE = "You opened a quote and didn't close it.";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createChecking } from "../../src/app/checks-parts.ts";
 import { answerWithoutModel } from "../../src/app/no-model.ts";
-import { isAboutSystems } from "../../src/checks/askable.ts";
+import { isAboutSystems, isOrdered } from "../../src/checks/askable.ts";
 import { saidIn } from "../../src/checks/match.ts";
 import { subjectOfText } from "../../src/checks/subject-text.ts";
 import { loadSkills } from "../../src/skills/load.ts";
@@ -11,6 +11,8 @@ import { plain } from "../skills/folder.ts";
 import { HELD_OUT_NO_QUESTIONS, HELD_OUT_QUESTIONS } from "./held-out-questions.ts";
 import { plainFigures } from "./plain-figures.ts";
 import { NO_QUESTIONS, PLAIN_QUESTIONS } from "./plain-questions.ts";
+import { answersTo } from "./tired-figures.ts";
+import { TIRED_QUESTIONS } from "./tired-questions.ts";
 
 const { skills } = await loadSkills([join(import.meta.dirname, "../../skills")], plain);
 const { tools } = await everyTool();
@@ -32,7 +34,8 @@ describe("questions as people type them", () => {
 
   test("are never answered with a tool that changes something", () => {
     const writes = tools.filter(({ effect }) => effect !== "read").map(({ name }) => name);
-    for (const question of [...PLAIN_QUESTIONS.map(([each]) => each), ...NO_QUESTIONS]) {
+    const asked = [...PLAIN_QUESTIONS.map(([each]) => each), ...NO_QUESTIONS];
+    for (const question of asked.filter((each) => !isOrdered(each))) {
       const lines = answerWithoutModel(question, tools, ({ name }) => name).split("\n");
       expect(
         writes.filter((name) => lines.includes(`  run ${name}`)),
@@ -40,6 +43,57 @@ describe("questions as people type them", () => {
       ).toEqual([]);
     }
   });
+
+  test("at three in the morning lead to the call, or to the words to type", () => {
+    const wrong = TIRED_QUESTIONS.flatMap(([question, ...wanted]) => {
+      const got = answersTo(question, tools, planOf);
+      const isRight = wanted.every((each) =>
+        got.some((one) => each.split(" ").every((part) => one.split(" ").includes(part))),
+      );
+      return isRight ? [] : [{ question, got }];
+    });
+    expect(TIRED_QUESTIONS).toHaveLength(20);
+    expect(wrong).toEqual([]);
+  });
+
+  test.each([
+    ["is port 18181 open on localhost", { host: "localhost", port: "18181" }],
+    ["is 127.0.0.1:18181 open?", { host: "127.0.0.1", port: "18181" }],
+    ["is localhost:8080 reachable", { host: "localhost", port: "8080" }],
+    ["on localhost, is port 22 closed?", { host: "localhost", port: "22" }],
+    ["telnet mq-1 5672", { host: "mq-1", port: "5672" }],
+    ["is 5432 reachable on 10.0.0.7", { host: "10.0.0.7", port: "5432" }],
+  ])("ask the port check with host and port: %s", (question, place) => {
+    expect(planOf(question).calls).toContainEqual(
+      expect.objectContaining({
+        tool: "tcp_check",
+        args: expect.objectContaining({ ...place, port: Number(place.port) }),
+      }),
+    );
+  });
+
+  test("that name a program look at its processes beside its service", () => {
+    const made = planOf("is python3 running?").calls.map(({ tool, args }) => [tool, args["name"]]);
+    expect(made).toContainEqual(["service_status", "python3"]);
+    expect(made).toContainEqual(["host_processes", "python3"]);
+  });
+
+  test.each([
+    ["restart nginx", "restart_service"],
+    ["please restart nginx on web-1 now", "restart_service"],
+    ["systemctl restart nginx", "restart_service"],
+    ["kill 4711", "kill_process"],
+    ["scale the deployment to 5", "kubernetes_scale"],
+    ["delete pod web-1", "kubernetes_delete_pod"],
+    ["silence HighCPU", "alertmanager_silence"],
+  ])("are no orders: %s names what to write, and nothing is looked at or run", (order, tool) => {
+    expect(answersTo(order, tools, planOf)).toContain(`says:run ${tool}`);
+  });
+
+  test.each(["why did nginx restart", "restart loops again", "delete failed?", "order pizza"])(
+    "%s orders no change",
+    (text) => expect(isOrdered(text)).toBe(false),
+  );
 
   test("that ask how to see what is wrong want it looked at", () => {
     expect(planOf("how can I see why nginx is failing").calls).not.toEqual([]);
