@@ -1,4 +1,7 @@
 import type { FileRef } from "../core/entry.ts";
+import { estimateTokens } from "../core/block.ts";
+import { tokensOfFile } from "../thread/filling.ts";
+import { assertPaired } from "./paired.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ModelRun } from "../thread/model-run.ts";
@@ -18,6 +21,13 @@ export interface RequestContext {
   hash: string;
 }
 
+/** Tokens of a request, estimated. */
+export function estimatedTokens({ request, files, chars }: RequestContext): number {
+  const { system, tools } = request;
+  const fixed = estimateTokens(JSON.stringify({ system, tools }));
+  return files.reduce((sum, file) => sum + tokensOfFile(file), fixed + Math.ceil(chars / 4));
+}
+
 /** Said by everybody as instructions, the thread whole. */
 const AS_SAID: Telling = { instructs: undefined, first: false, brief: false };
 
@@ -33,6 +43,7 @@ export function requestOf(
   const { system, tools, maxOutputTokens } = terms;
   const shown = turnsOf(transcript);
   const { turns, files, chars } = shown;
+  assertPaired(turns);
   return {
     request: { system, tools, toolChoice, maxOutputTokens },
     turns,

@@ -10,7 +10,7 @@ import { isoUtc } from "../core/instant.ts";
 export type Part = { kind: "text"; text: string } | { kind: "file"; file: FileRef };
 
 /** A person's message. Quoted, it is told as information that instructs nobody. */
-interface Line {
+export interface Line {
   kind: "line";
   /** The post of the message, also for an edit of it. */
   of: string;
@@ -24,7 +24,17 @@ interface Line {
   isFromApp: boolean;
 }
 
-export type Kept = Part | Line;
+/** What stands in place of turns that were condensed: data, whoever asks. */
+export interface Context {
+  kind: "context";
+  /** What it is, and of what: a skill's name, an action's. */
+  of: "summary" | "skill" | "action";
+  /** A skill's or an action's; a summary's own words. */
+  name: string;
+  text: string;
+}
+
+export type Kept = Part | Line | Context;
 
 /** Stands in the label of what is quoted; the system prompt says what it means. */
 const QUOTED = ", quoted";
@@ -125,12 +135,13 @@ export function nameLabel({ name }: Pick<Actor, "name">): string {
 }
 
 /** Only a first line begins with who speaks: no line of a log or a message can pass for another person's word. */
-function indented(text: string): string {
+export function indented(text: string): string {
   return text.replaceAll(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, "\n  ");
 }
 
 export function shownParts(parts: readonly Kept[]): Part[] {
   return parts.map((part) => {
+    if (part.kind === "context") return { kind: "text", text: part.text };
     if (part.kind !== "line") return part;
     const { head, text, quoted, isFromApp } = part;
     const mark = isFromApp ? OUTPUT : quoted ? QUOTED : "";

@@ -4,7 +4,14 @@ import { cleanText } from "../security/sanitize.ts";
 import { capText } from "../core/text.ts";
 import type { Entry, JsonObject, Outcome } from "../core/entry.ts";
 import { note } from "./said.ts";
-import { push, Transcript, transcriptOf, type TranscriptRun } from "./transcript-turns.ts";
+import { resultBytes } from "../thread/filling.ts";
+import {
+  push,
+  type Result,
+  type Transcript,
+  transcriptOf,
+  type TranscriptRun,
+} from "./transcript-turns.ts";
 
 /** How a transcript tells what tools returned. */
 
@@ -50,9 +57,42 @@ export function tellFinished(whole: Transcript, entry: Entry<"tool_finished">): 
   waiting.result = { id: waiting.id, text, isError, files };
   const results = transcript.open.flatMap(({ result }) => (result === undefined ? [] : [result]));
   if (results.length < transcript.open.length) return;
-  push(transcript, { role: "tool", results });
+  const content = fitting(results, resultBytes(run?.window));
+  push(transcript, { role: "tool", results: content }, entry.seq);
   transcript.open = [];
 }
+
+/** Results that have no more than so many bytes together: those that have more than their share are cut, and say so. */
+function fitting(results: readonly Result[], most: number): readonly Result[] {
+  if (results.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) <= most) return results;
+  return cutResults(results, Math.floor(most / results.length));
+}
+
+/** Results of so many bytes at most each. Where the whole is kept the end says so. */
+export function cutResults(results: readonly Result[], most: number): readonly Result[] {
+  return results.map((result) => {
+    const { text } = result;
+    if (Buffer.byteLength(text) <= most) return result;
+    return { ...result, text: `${capText(text, most)}${KEPT.test(text) ? "" : CUT}` };
+  });
+}
+
+const KEPT = /: read_artifact\]$/;
+const CUT = "\n[Cut to fit your window: ask for less, or for one part of it]";
+
+/** A call whose run went on or ended without its result has none: it says so, once, in the place of the result. */
+export function closeOpen(transcript: Transcript, mark: number): void {
+  const { open } = transcript;
+  if (open.length === 0) return;
+  const results = open.map(
+    ({ call, id, result }): Result =>
+      result ?? { id, text: `[${citationOf(call)}] ${NO_RESULT}`, isError: true, files: [] },
+  );
+  push(transcript, { role: "tool", results }, mark);
+  transcript.open = [];
+}
+
+const NO_RESULT = "No result: it was not executed, or what came of it is not known.";
 
 /** The result, or, when the same call brought the very same before, where that stands. */
 function once(

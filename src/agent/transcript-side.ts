@@ -6,7 +6,6 @@ import {
   type Item,
   push,
   type Result,
-  shorten,
   type Side,
   Transcript,
   type TranscriptRun,
@@ -19,8 +18,8 @@ const BESIDE =
 const WAITS = "No result yet: it is still looked at, waits for people, or runs.";
 
 /** A side run is told the thread as it stands: calls without a result say so, and what was said to it comes last. */
-export function beginSide(whole: Transcript, { run, answers, talk }: Entry<"run_started">): void {
-  const { turns, shown, open, queue, cards, told } = whole;
+export function beginSide(whole: Transcript, { run, answers, seq }: Entry<"run_started">): void {
+  const { turns, marks, shown, open, queue, cards, told } = whole;
   const own = queue.filter(({ id }) => answers.includes(id));
   whole.queue = queue.filter(({ id }) => !answers.includes(id));
   const results = open.map(({ call, id, result }): Result => {
@@ -33,14 +32,14 @@ export function beginSide(whole: Transcript, { run, answers, talk }: Entry<"run_
   const beside: Item = { seq: 0, id: "", turns: [{ role: "user", content: [note(BESIDE)] }] };
   const transcript = Object.assign(new Transcript(), whole, {
     turns: [...turns],
+    marks: [...marks],
     shown: copyShown(shown),
     queue: [...[...words, beside].map((item) => ({ ...item, isBeside: true as const })), ...own],
     open: [],
     told: new Map(told),
     sides: new Map(),
   });
-  if (results.length > 0) push(transcript, { role: "tool", results });
-  if (talk?.brief === true) shorten(transcript, answers);
+  if (results.length > 0) push(transcript, { role: "tool", results }, seq);
   whole.sides.set(run, { transcript, opening: [], from: Infinity });
 }
 

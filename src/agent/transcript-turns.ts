@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
 import { Room } from "../thread/addressed.ts";
+import type { ModelWindow } from "../thread/filling.ts";
 import { type Kept, note, type Part, shownParts } from "./said.ts";
 
 /** A thread as its model is told it: turns, and what is still to be told. */
@@ -30,6 +31,8 @@ export interface TranscriptRun {
   /** The one that it began with. */
   model: string;
   answers: readonly string[];
+  /** Messages that its requests held because they answer or were told them. */
+  told: readonly string[];
   undoes: string | undefined;
   isAgents: boolean;
   /** A bot's message began it. */
@@ -42,6 +45,8 @@ export interface TranscriptRun {
       }
     | undefined;
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
+  /** Of its model. */
+  window: ModelWindow | undefined;
 }
 
 /** Turns as a request has them, and what is known of them all without looking through them. */
@@ -62,6 +67,8 @@ export class ShownTurns {
 export class Transcript {
   last = 0;
   turns: KeptTurn[] = [];
+  /** Of each of them the entry that it came with. */
+  marks: number[] = [];
   /** The same as requests show them. */
   shown = new ShownTurns();
   /** What no request has held yet, in order; it stands after the results of the turn that is open. */
@@ -91,6 +98,8 @@ export class Transcript {
   readonly remembered = new Set<string>();
   /** The message up to which what stands in the chat was read. */
   readTo: string | undefined;
+  /** The newest run failed by something that may stand in the thread: the next one is shown no earlier files. */
+  isRefused = false;
 }
 
 /** What a request has yet to hold: what somebody said, a word of the program's, or what a side run was told and said. */
@@ -170,15 +179,23 @@ function chain(digest: string, json: string): string {
   return hash("sha256", digest + json, "hex");
 }
 
-export function push(transcript: Transcript, turn: KeptTurn): void {
+/** `mark`: the entry that it comes with. */
+export function push(transcript: Transcript, turn: KeptTurn, mark: number): void {
   transcript.turns.push(turn);
+  transcript.marks.push(mark);
   show(transcript.shown, turn);
 }
 
-export function replace(transcript: Transcript, turns: readonly KeptTurn[]): void {
+/** Other turns in their place, each with its mark; without marks each has that of the turn it stands for. */
+export function replace(
+  transcript: Transcript,
+  turns: readonly KeptTurn[],
+  marks: readonly number[] = transcript.marks,
+): void {
   transcript.turns = [];
+  transcript.marks = [];
   transcript.shown = new ShownTurns();
-  for (const turn of turns) push(transcript, turn);
+  for (const [i, turn] of turns.entries()) push(transcript, turn, marks[i] ?? 0);
 }
 
 /** What a run is told. */
@@ -189,7 +206,13 @@ export function transcriptOf(whole: Transcript, run: string): Transcript {
 /** Leaves what people said and what they were answered. */
 export function shorten(transcript: Transcript, answers: readonly string[]): void {
   transcript.told = new Map();
-  replace(transcript, shortened(transcript.turns));
+  const left = transcript.turns.map((turn, i) => ({ turns: shortened([turn]), i }));
+  const marks = left.flatMap(({ turns, i }) => turns.map(() => transcript.marks[i] ?? 0));
+  replace(
+    transcript,
+    left.flatMap(({ turns }) => turns),
+    marks,
+  );
   transcript.queue = transcript.queue.map((item) =>
     answers.includes(item.id) ? item : { ...item, turns: shortened(item.turns) },
   );
@@ -197,14 +220,39 @@ export function shorten(transcript: Transcript, answers: readonly string[]): voi
 
 function shortened(turns: readonly KeptTurn[]): KeptTurn[] {
   return turns.flatMap((turn): KeptTurn[] => {
-    if (turn.role === "user") return [{ ...turn, content: withoutFiles(turn.content) }];
+    if (turn.role === "user") {
+      const content = withoutFiles(turn.content).filter(({ kind }) => kind !== "context");
+      return content.length === 0 ? [] : [{ ...turn, content }];
+    }
     const hasCalls =
       turn.role === "tool" || turn.content.some((block) => block.kind === "tool_use");
     return hasCalls ? [] : [turn];
   });
 }
 
-function withoutFiles(content: readonly Kept[]): Kept[] {
+/** Shows none of the files that came before what the run answers: one of them may be what a model refuses. */
+export function dropFiles(transcript: Transcript, answers: readonly string[]): void {
+  const drop = (turn: KeptTurn): KeptTurn => {
+    if (turn.role === "assistant") return turn;
+    if (turn.role === "user")
+      return hasFile(turn.content) ? { ...turn, content: withoutFiles(turn.content) } : turn;
+    const isPlain = turn.results.every(({ files }) => files.length === 0);
+    if (isPlain) return turn;
+    return { ...turn, results: turn.results.map((result) => ({ ...result, files: [] })) };
+  };
+  const turns = transcript.turns.map(drop);
+  if (turns.some((turn, i) => turn !== transcript.turns[i])) replace(transcript, turns);
+  transcript.queue = transcript.queue.map((item) =>
+    answers.includes(item.id) ? item : { ...item, turns: item.turns.map(drop) },
+  );
+}
+
+function hasFile(content: readonly Kept[]): boolean {
+  return content.some(({ kind }) => kind === "file");
+}
+
+function withoutFiles(content: readonly Kept[]): readonly Kept[] {
+  if (!hasFile(content)) return content;
   return content.map((part) =>
     part.kind === "file"
       ? note(`File ${JSON.stringify(part.file.name)} is no longer shown.`)

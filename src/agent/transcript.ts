@@ -15,6 +15,7 @@ import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
   type Item,
   type KeptTurn,
+  dropFiles,
   push,
   replace,
   shorten,
@@ -27,7 +28,9 @@ import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts
 import { alertsText } from "../thread/alert-phrases.ts";
 import { SILENCE } from "../thread/silences.ts";
 import { instructsOf, usesOf } from "../thread/model-run.ts";
-import { checkNotes, refOf, tellFinished, outputNote } from "./transcript-results.ts";
+import { isOfThread } from "../thread/filling.ts";
+import { foldCondensed } from "./condensed.ts";
+import { checkNotes, closeOpen, refOf, tellFinished, outputNote } from "./transcript-results.ts";
 
 export interface Telling {
   /** Accounts whose lines instruct; others' are quoted. Undefined: everybody's do, as versions before this told it. */
@@ -170,18 +173,20 @@ const TOLD: Told = {
       instructs: principals,
       model: talk?.model ?? "",
       answers,
+      told: answers,
       undoes,
       isAgents: principals.some(isAgent),
       isFromApp: app !== undefined,
       checks: checks && { why: checks.why, calls: calls.map(({ call }) => call) },
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
+      window: talk?.window,
     });
     if (checks !== undefined) {
       transcript.uses += calls.length;
       for (const { call } of calls) transcript.numbered.add(call);
     }
     if (reads === true) beginSide(transcript, entry);
-    else if (talk?.brief === true) shorten(transcript, answers);
+    else if (talk !== undefined && transcript.isRefused) dropFiles(transcript, answers);
     if (talk?.unsure === true)
       enqueue(transcriptOf(transcript, run), entry, [note(app === undefined ? UNSURE : APPS)]);
   },
@@ -198,6 +203,8 @@ const TOLD: Told = {
     queue.splice(at < 0 ? queue.length : at, 0, { seq, id, turns });
   },
   assistant: applyAssistant,
+  condensed: foldCondensed,
+  overflow: undefined,
   // It is about the answer just above, so nothing that was said or done meanwhile comes between.
   gate(transcript, { run, seq, id, text, gate }) {
     const { queue } = transcriptOf(transcript, run);
@@ -320,13 +327,17 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   }
   tell(transcript, entry.run, telling);
   const held = transcript.queue.filter(isHeld);
-  for (const turn of turnsIn(held)) push(transcript, turn);
+  const joined = held.flatMap(({ isSaid, id }) => (isSaid === true ? [id] : []));
+  run.told = [...new Set([...run.told, ...joined])];
+  closeOpen(transcript, entry.seq);
+  for (const turn of turnsIn(held)) push(transcript, turn, entry.seq);
   if (side !== undefined && telling.first) {
     side.opening = turnsIn(held.filter(({ isBeside }) => isBeside !== true));
     side.from = transcript.turns.length;
   }
   transcript.queue = transcript.queue.filter((item) => !isHeld(item));
-  push(transcript, { role: "assistant", content: entry.content, model: entry.model ?? run.model });
+  const model = entry.model ?? run.model;
+  push(transcript, { role: "assistant", content: entry.content, model }, entry.seq);
   const uses = usesOf(entry, whole.uses);
   whole.uses += uses.length;
   for (const { call, tool, args, id } of uses) {
@@ -349,6 +360,10 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   const run = transcript.runs.get(entry.run);
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
+  if (run.talks) {
+    closeOpen(transcriptOf(transcript, entry.run), entry.seq);
+    if (entry.status !== "silent") transcript.isRefused = isOfThread(entry.error);
+  }
   if (entry.status === "silent") setAside(transcriptOf(transcript, entry.run), run.answers);
   const side = transcript.sides.get(entry.run);
   if (side !== undefined) endSide(transcript, side, run, entry);

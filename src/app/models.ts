@@ -25,10 +25,11 @@ export function chainOf({ id, fallbacks }: Pick<Config["model"], "id" | "fallbac
   return id === undefined ? [] : [...new Set([id, ...fallbacks.map(({ model }) => model)])];
 }
 
-/** What a model of this id is made with: one that stands behind has its own window and effort. */
+/** What a model of this id is made with: `contextWindow` is the configured one's, and one that stands behind has its own. */
 export function settingsFor(id: string, config: Config["model"]): ModelSettings {
+  if (id === config.id) return config;
   const own = config.fallbacks.find(({ model }) => model === id);
-  if (own === undefined || id === config.id) return config;
+  if (own === undefined) return { ...config, contextWindow: undefined };
   const { effort, contextWindow } = own;
   return { values: config.values, contextWindow, ...(effort && { effort }) };
 }

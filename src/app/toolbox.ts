@@ -8,7 +8,8 @@ import type { RunTerms } from "../core/run-terms.ts";
 import type { Viewer } from "../core/viewer.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import type { Models } from "../models/chain.ts";
-import { modelProblem } from "../models/load.ts";
+import { contextWindowOf, modelProblem } from "../models/load.ts";
+import { settingsFor } from "./models.ts";
 import type { Encoder } from "../security/encoder.ts";
 import type { RunParts } from "../thread/surroundings.ts";
 import { type Freezes, freezesSeen } from "../team/freezes.ts";
@@ -124,6 +125,7 @@ export function createToolbox(
       return terms;
     },
     termsOf: (prefix) => earlier.get(prefix),
+    windowOf: (id) => contextWindowOf(id, settingsFor(id, config.model)),
   };
 
   return {

@@ -50,6 +50,8 @@ const SILENT = {
   assistant: true,
   gate: true,
   plan: true,
+  condensed: true,
+  overflow: true,
   vote: true,
   grant_revoked: true,
   view_added: true,

@@ -151,7 +151,12 @@ export function costText({ counts: { usage: tokens, ...counts }, helps }: Thread
   }).flatMap(([name, count]) => (count === 0 ? [] : [`${name} ${count.toLocaleString("en")}`]));
   const all = totalTokens(tokens);
   const split = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
-  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${split}.${gapsText(counts.blind, helps)}`;
+  const condensing = totalTokens(counts.condensed).toLocaleString("en");
+  const condensed =
+    counts.condenses === 0
+      ? ""
+      : ` Of these, ${condensing} to condense it (${counted(counts.condenses, "time")}).`;
+  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${split}.${condensed}${gapsText(counts.blind, helps)}`;
 }
 
 /** How many calls could not see everything, and what would help, the most first. */

@@ -50,12 +50,14 @@ export const appends = {
         /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
         prefix: hash,
         budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
-        /** Of what was said before, the model gets messages and answers only, without the calls between. */
+        /** Versions before this one told a long thread without the calls in it. Nothing follows from it any more. */
         brief: z.boolean().optional(),
         /** Nothing of what it answers is surely to the bot: its model may stay silent. */
         unsure: z.literal(true).optional(),
         /** What its work is held to, where that is not the standard. */
         gates: gateTerms.optional(),
+        /** Tokens that its model takes, what of them one response may use, and about what the system prompt and the tools do. */
+        window: z.strictObject({ tokens: count, output: count, fixed: count }).optional(),
       })
       .optional(),
     /** Its `calls` are checks of skills: numbered with the calls of models, and they only read. */
@@ -143,6 +145,34 @@ export const appends = {
     thought: z
       .strictObject({ strategy: z.enum(PLANNING), requests: count, usage, ms: count })
       .optional(),
+  }),
+  /** What models are told from now on in place of entries `from` to `to`, which stay in the journal. */
+  condensed: z.strictObject({
+    run: z.string(),
+    from: count,
+    to: count,
+    /** The model's summary, or the program's where it gave none. Without it nothing is replaced. */
+    text: z.string().optional(),
+    /** Why the model gave no summary. */
+    why: z.string().optional(),
+    /** About so many tokens what is kept word for word beside the summary may have. */
+    room: count,
+    /** Results in what stays are cut to so many bytes, since it would not fit otherwise. */
+    cut: count.optional(),
+    /** About what the run's request had, and has then: tokens. */
+    before: count,
+    after: count,
+    usage,
+    /** Where it is not the one that the run began with. */
+    model: z.string().optional(),
+    ms: count,
+  }),
+  /** The model refused a request as longer than it takes. */
+  overflow: z.strictObject({
+    run: z.string(),
+    /** About what the request had: tokens. */
+    tokens: count,
+    why: z.string(),
   }),
   action_proposed: z.strictObject({
     run: z.string(),

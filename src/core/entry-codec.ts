@@ -77,6 +77,8 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   assistant: { code: "a", version: 6, said: TURN },
   gate: { code: "G", version: 3 },
   plan: { code: "p", version: 1 },
+  condensed: { code: "K", version: 1 },
+  overflow: { code: "L", version: 1 },
   action_proposed: { code: "P", version: 7 },
   vote: { code: "V", version: 3 },
   action_closed: { code: "C", version: 2 },

@@ -100,6 +100,8 @@ type FactRule = { readonly [K in AppendKind]: boolean | ((draft: Draft<K>) => bo
 const FACTS: FactRule = {
   // A model's turn was paid for, and what a view shows is shown.
   assistant: true,
+  condensed: true,
+  overflow: true,
   delivered: true,
   above: true,
   plan: true,

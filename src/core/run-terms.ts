@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { estimateTokens } from "./block.ts";
 import type { Entry } from "./entry.ts";
 import type { GateTerms } from "./gates.ts";
 import type { ToolSpec } from "./tool-spec.ts";
@@ -44,15 +45,17 @@ export interface RunTerms {
   shares?: DayShares;
   /** SHA-256, hexadecimal, over what every request of a run begins with, what skills allow in it and its gates. */
   prefix: string;
-  /** Tokens that the model takes; past half of them a new run is told the thread in brief. */
+  /** Tokens that `model` takes. */
   contextWindow: number;
+  /** About what of them the system prompt and the tools use. */
+  fixedTokens: number;
 }
 
 /** The terms with the hash of their system prompt and tools. */
-export function hashTerms(terms: Omit<RunTerms, "prefix">): RunTerms {
+export function hashTerms(terms: Omit<RunTerms, "prefix" | "fixedTokens">): RunTerms {
   const { system, tools, foundTools, allowed, gates } = terms;
   const prefix = createHash("sha256")
     .update(JSON.stringify({ system, tools, foundTools, allowed, gates }))
     .digest("hex");
-  return { ...terms, prefix };
+  return { ...terms, prefix, fixedTokens: estimateTokens(JSON.stringify({ system, tools })) };
 }

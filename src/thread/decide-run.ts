@@ -1,6 +1,7 @@
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Draft, Entry } from "../core/entry.ts";
-import { gateDraft, reportOf, runEndedDraft } from "./drafts-runs.ts";
+import { gateDraft, reportOf, runEndedDraft, tooLongDraft } from "./drafts-runs.ts";
+import { needOf } from "./filling.ts";
 import { afterCalls, beforeAnswer, markedText } from "./gates/gates.ts";
 import { limitReached, mayAnswerAgain } from "./gates/limit.ts";
 import type { ModelRun } from "./model-run.ts";
@@ -13,6 +14,8 @@ type Written = Draft<"gate"> | Draft<"run_ended">;
 
 export type NextTurn =
   | { do: "think" }
+  /** What the model is told is condensed before it is asked on. */
+  | { do: "condense" }
   /** `silent`: the model gave no answer to the run, and why. */
   | { do: "write"; draft: Written; silent?: { run: Run; why: string } }
   | { do: "hush"; run: Run };
@@ -24,7 +27,11 @@ export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
   if (isHushed(run, modelRun)) return { do: "hush", run };
   if (run.open.size > 0) return undefined;
   const draft = draftFor(run, modelRun);
-  if (draft === undefined) return { do: "think" };
+  if (draft === undefined) {
+    const need = needOf(modelRun.filling);
+    if (need === "give_up") return { do: "write", draft: tooLongDraft(run, modelRun.filling) };
+    return { do: need ?? "think" };
+  }
   const why = draft.kind === "run_ended" ? whySilent(modelRun) : undefined;
   return { do: "write", draft, ...(why !== undefined && { silent: { run, why } }) };
 }

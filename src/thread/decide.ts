@@ -358,5 +358,6 @@ function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | und
   const isNoted = run.modelRun.gates.some(({ gate }) => gate === "checks");
   if (isLooked && !isNoted && run.modelRun.last === undefined) return { do: "note", run };
   const move = nextTurn(run, run.modelRun);
-  return move?.do === "think" ? { do: "think", key, run, modelRun: run.modelRun } : move;
+  const isAsked = move?.do === "think" || move?.do === "condense";
+  return isAsked ? { do: move.do, key, run, modelRun: run.modelRun } : move;
 }

@@ -13,6 +13,7 @@ import {
   topicOf,
 } from "./drafts-checks.ts";
 import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
+import { mayCondense, type ModelWindow } from "./filling.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
@@ -71,9 +72,9 @@ export function beginDrafts(
           model: thread.model ?? terms.model,
           prefix: terms.prefix,
           budget: isBeside ? sideBudget(terms.budget) : terms.budget,
-          ...(isTooMuch(thread, terms) && { brief: true }),
           ...(unsure && { unsure: true as const }),
           ...(terms.gates && { gates: terms.gates }),
+          window: windowFor(thread.model ?? terms.model, terms, parts),
         },
       }),
     ];
@@ -211,9 +212,10 @@ function callingDraft(
   return { ...started, calls: [{ call: callName(started.run, 1), tool, args }] };
 }
 
-/** Past half of the window, or where something in the thread made the last run fail. */
-function isTooMuch({ requestTokens, tooMuch }: Thread, { contextWindow }: RunTerms): boolean {
-  return tooMuch || requestTokens > contextWindow / 2;
+function windowFor(model: string, terms: RunTerms, { windowOf }: RunParts): ModelWindow {
+  const { contextWindow, maxOutputTokens: output, fixedTokens: fixed } = terms;
+  const tokens = model === terms.model ? contextWindow : (windowOf?.(model) ?? contextWindow);
+  return { tokens, output, fixed };
 }
 
 export function runEndedDraft(
@@ -303,7 +305,7 @@ export type ModelFacts =
   | { kind: "cut"; written: string }
   /** The program has another prompt or other tools than the run began with. */
   | { kind: "changed" }
-  | { kind: "failed"; why: string; code: ErrorCode | undefined };
+  | { kind: "failed"; why: string; code: ErrorCode | undefined; tokens?: number };
 
 /** Undefined where the run is over, or is to be ended otherwise. A turn is written down all the same: it was used. */
 export function modelDrafts(
@@ -328,10 +330,54 @@ export function modelDrafts(
     return [runEndedDraft(run, "wrapped_up", text)];
   }
   const { why, code } = facts;
+  const { modelRun } = run;
+  if (code === "MODEL_CONTEXT_TOO_LONG" && modelRun !== undefined) {
+    const refused = refusedDraft(run, modelRun, facts);
+    if (refused !== undefined) return [refused];
+  }
   const instead = insteadDrafts(run, { why, code }, around);
   if (instead !== undefined) return instead;
   const { head, foot } = phrases.modelFailure(why, code);
   return [runEndedDraft(run, "failed", `${reportOf(run, head)}\n\n${foot}`, code)];
+}
+
+/** Where what the model is told can be condensed that comes first; what cannot be made shorter ends the run with what is known. */
+function refusedDraft(
+  run: Run,
+  { filling }: ModelRun,
+  { why, tokens = filling.size }: Extract<ModelFacts, { kind: "failed" }>,
+): Draft<"overflow"> | RunEnded | undefined {
+  const { run: name } = run.started;
+  if (mayCondense(filling)) {
+    const id = entryId.overflow(name, filling.overflows + 1);
+    return { id, kind: "overflow", run: name, tokens, why };
+  }
+  return filling.tries === 0 ? undefined : tooLongDraft(run, filling);
+}
+
+/** The model was asked for as little as there can be, and it was too much: people get what is known, and can go on from there. */
+export function tooLongDraft(run: Run, { summary }: ModelRun["filling"]): RunEnded {
+  const { tooLong, soFar, goOn } = phrases.runEndings;
+  const known = summary === undefined ? [] : [soFar(summary)];
+  const text = [reportOf(run, tooLong), ...known, goOn].join("\n\n");
+  return runEndedDraft(run, "wrapped_up", text, "MODEL_CONTEXT_TOO_LONG");
+}
+
+export type CondenseFacts =
+  | Exclude<ModelFacts, { kind: "turn" }>
+  | { kind: "condensed"; condensed: Omit<Draft<"condensed">, "id" | "kind" | "run"> };
+
+/** As `modelDrafts`, for a request that was for a summary. */
+export function condensedDrafts(
+  run: Run,
+  { filling }: ModelRun,
+  facts: CondenseFacts,
+  around: Surroundings,
+): Draft<AppendKind>[] | undefined {
+  if (facts.kind !== "condensed") return modelDrafts(run, facts, around);
+  const { run: name } = run.started;
+  const id = entryId.condensed(name, filling.tries + 1);
+  return [{ id, kind: "condensed", run: name, ...facts.condensed }];
 }
 
 export function gateDraft(

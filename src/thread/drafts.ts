@@ -43,6 +43,8 @@ import {
   type Above,
   aboveDraft,
   beginDrafts,
+  type CondenseFacts,
+  condensedDrafts,
   endDrafts,
   type ModelFacts,
   modelDrafts,
@@ -62,6 +64,7 @@ interface Facts {
   survey: readonly string[];
   look: Above;
   think: ModelFacts;
+  condense: CondenseFacts;
   recover: Recovery;
   verify: Seen;
   mark: "marked";
@@ -161,6 +164,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     renew: ({ action }) => [namelessDraft(action)],
     look: ({ run, facts }) => [aboveDraft(run, facts)],
     think: ({ run, facts }, around) => modelDrafts(run, facts, around),
+    condense: ({ run, modelRun, facts }, around) => condensedDrafts(run, modelRun, facts, around),
     write: ({ draft, silent }, around) =>
       (silent && insteadDrafts(silent.run, { why: silent.why, code: undefined }, around)) ?? [
         draft,

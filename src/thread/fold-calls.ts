@@ -6,13 +6,14 @@ import { forget, forgetOldest, MAX_EVIDENCE, MAX_FIGURES, MAX_PAST } from "./fol
 import { answererOf, applyAddresses, applyVoice, closeQuestion, place } from "./fold-messages.ts";
 import { addHelp } from "./fold-checks.ts";
 import { isCheck } from "./checking.ts";
+import { fillResult } from "./filling.ts";
 import { toldIn } from "./figures.ts";
 import { noteBroken, planLook } from "./looks.ts";
 import { applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, rejoinFirst } from "./side-run.ts";
 import { noteSilence } from "./silences.ts";
-import { isTalking, type Run, type Thread } from "./state.ts";
+import { isTalking, type Run, talkingRuns, type Thread } from "./state.ts";
 import { type Call, refOf, type Start } from "./call.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
@@ -171,7 +172,12 @@ function tellModel(
   const { tool, args, action } = ended;
   const { outcome, text, ms = 0 } = entry;
   noteEvidence(thread, ended, entry);
-  thread.requestTokens += estimateTokens(text);
+  const tokens = estimateTokens(text);
+  thread.requestTokens += tokens;
+  fillResult(modelRun.filling, tokens);
+  const { first } = talkingRuns(thread);
+  // What a side run saw is told to the first run when it ends.
+  if (first !== undefined && first.modelRun !== modelRun) first.modelRun.filling.size += tokens;
   applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
 }
 

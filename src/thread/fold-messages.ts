@@ -1,7 +1,7 @@
 import type { Actor, Entry } from "../core/entry.ts";
-import { estimateTokens } from "../core/block.ts";
 import { hear, type Hearing, isSmallTalk } from "./addressed.ts";
 import { addressesIn } from "../core/links.ts";
+import { tokensIn } from "./filling.ts";
 import { untoldId } from "./entry-ids.ts";
 import { steer } from "./model-run.ts";
 import { isReply, openActions, openQuestions, type Route, routeOf } from "./routing.ts";
@@ -20,7 +20,7 @@ export function applyMessage(thread: Thread, entry: Entry<"message">): void {
     applyVoice(thread, entry.actor.account, entry);
     // A bot's words lead wherever whoever wrote its alert wants.
     if (entry.app !== true) applyAddresses(thread, entry.text);
-    thread.requestTokens += estimateTokens(entry.text);
+    thread.requestTokens += tokensIn(entry);
   }
   if (hearing === "answer") tellFiles(thread, entry);
   passOn(thread, entry, hearing);

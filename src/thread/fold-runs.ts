@@ -1,4 +1,4 @@
-import { estimateTokens } from "../core/block.ts";
+import { addUsage, estimateTokens } from "../core/block.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall } from "./entry-ids.ts";
@@ -7,6 +7,7 @@ import { forget } from "./fold-memory.ts";
 import { applyName, applyVoice } from "./fold-messages.ts";
 import { applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isChecking } from "./checking.ts";
+import { condensedTurns, fillCondensed, isOfThread } from "./filling.ts";
 import { applyAssistant, instructsOf, ModelRun } from "./model-run.ts";
 import { passOnLeft } from "./side-run.ts";
 import { isReader, isTalking, type Offered, type Run, talkingRuns, type Thread } from "./state.ts";
@@ -76,7 +77,6 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   thread.runs.set(started.run, run);
   thread.going.add(run);
   thread.counts.runs += 1;
-  if (started.talk?.brief === true) thread.tooMuch = false;
 }
 
 /** Who wrote above in the thread led to what follows as those do who write there now (`voices`); the channel's small talk did not. */
@@ -84,14 +84,40 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   const run = thread.runs.get(entry.run);
   if (run === undefined) return;
   run.above = entry;
-  for (const { text } of entry.remembered?.items ?? [])
-    thread.requestTokens += estimateTokens(text);
+  for (const { text } of entry.remembered?.items ?? []) addTokens(thread, run, text);
   for (const { account, name, text, attached = "", around } of entry.messages) {
-    thread.requestTokens += estimateTokens(text + attached);
+    addTokens(thread, run, text + attached);
     if (account === undefined) continue;
     if (around !== true) applyVoice(thread, account, entry);
     applyName(thread, { actor: { account, name } });
   }
+}
+
+function addTokens(thread: Thread, { modelRun }: Run, text: string): void {
+  const tokens = estimateTokens(text);
+  thread.requestTokens += tokens;
+  if (modelRun !== undefined) modelRun.filling.size += tokens;
+}
+
+/** Models are told the thread in other words from now on. */
+export function applyCondensed(thread: Thread, entry: Entry<"condensed">): void {
+  const { usage, text, after, ms } = entry;
+  thread.counts.usage = addUsage(thread.counts.usage, usage);
+  thread.counts.condensed = addUsage(thread.counts.condensed, usage);
+  thread.counts.condenses += 1;
+  const run = thread.runs.get(entry.run);
+  if (run === undefined || !isTalking(run)) return;
+  const { modelRun } = run;
+  modelRun.usage = addUsage(modelRun.usage, usage);
+  modelRun.workMs += ms;
+  fillCondensed(modelRun.filling, entry);
+  if (text === undefined || isReader(run)) return;
+  thread.requestTokens = after;
+  thread.turns = condensedTurns(thread.turns);
+  if (modelRun.filling.isTold) return;
+  modelRun.filling.isTold = true;
+  const { id, before } = entry;
+  thread.untold.set(id, { id, about: { kind: "condensed", before, after } });
 }
 
 function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
@@ -146,14 +172,6 @@ function instructBy({ principals }: Run, modelRun: ModelRun, entry: Entry<"assis
   for (const account of modelRun.instructs ?? told) principals.add(account);
 }
 
-/** Failures whose cause may stand in the thread, where every later request would meet it again. */
-const TOO_MUCH: ReadonlySet<string> = new Set([
-  "MODEL_CONTEXT_TOO_LONG",
-  "MODEL_CONTENT_UNSUPPORTED",
-  "MODEL_FILTERED",
-  "MODEL_REQUEST_INVALID",
-]);
-
 export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   const run = thread.runs.get(ended.run);
   if (run === undefined || run.ended !== undefined) return;
@@ -166,7 +184,7 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   // What it waited for is over: a word about agreeing to it would come too late.
   if (!isReader(run)) thread.assents.clear();
   if (ended.status === "completed") thread.model = run.chooses ?? thread.model;
-  if (ended.error !== undefined && TOO_MUCH.has(ended.error)) thread.tooMuch = true;
+  if (run.modelRun !== undefined) thread.isRefused = isOfThread(ended.error);
   if (run.modelRun !== undefined) passOnLeft(thread, run, run.modelRun, ended);
   if (isChecking(run)) tellOthers(thread, run);
   applySeen(thread, run, ended);

@@ -22,6 +22,7 @@ import {
   findCall,
 } from "./fold-calls.ts";
 import { applyEdited, applyRemoved } from "./fold-edits.ts";
+import { fillOverflow, TURNS_EACH } from "./filling.ts";
 import { applyIncidentState } from "./fold-living.ts";
 import { noteRoot } from "./fold-root.ts";
 import { applyMessage, applyName } from "./fold-messages.ts";
@@ -34,7 +35,13 @@ import {
   tellMoved,
 } from "./fold-views.ts";
 import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold-outbox.ts";
-import { applyAbove, applyTurn, applyRunEnded, applyRunStarted } from "./fold-runs.ts";
+import {
+  applyAbove,
+  applyCondensed,
+  applyTurn,
+  applyRunEnded,
+  applyRunStarted,
+} from "./fold-runs.ts";
 import { applyGate } from "./model-run.ts";
 import { applyPlan } from "./plan.ts";
 import { noteSilenceOver } from "./silences.ts";
@@ -128,8 +135,16 @@ const APPLIED: Applied = {
     thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
     // A side run's request is not the one that the thread grows by.
     if (isReader(thread.runs.get(entry.run))) thread.requestTokens += entry.usage.output;
-    else thread.requestTokens = totalTokens({ ...entry.usage, output: 0 });
+    else {
+      thread.requestTokens = totalTokens(entry.usage);
+      thread.turns += TURNS_EACH;
+    }
     applyTurn(thread, entry);
+  },
+  condensed: applyCondensed,
+  overflow(thread, entry) {
+    const modelRun = thread.runs.get(entry.run)?.modelRun;
+    if (modelRun !== undefined) fillOverflow(modelRun.filling, entry);
   },
   gate(thread, entry) {
     const modelRun = thread.runs.get(entry.run)?.modelRun;

@@ -1,10 +1,11 @@
 import { USE_TOOL } from "../core/tool-spec.ts";
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
-import { addUsage, NO_USAGE } from "../core/block.ts";
+import { addUsage, estimateTokens, NO_USAGE } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import type { Plan } from "../core/plan.ts";
 import type { ToldFigures } from "./figures.ts";
+import { Filling, fillTurn, tokensIn } from "./filling.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 
 /** A call that a model asked for, under the id that the journal and evidence know it by. */
@@ -43,6 +44,13 @@ interface Ended {
  */
 export type CallEffect = "changed" | "unmet" | "ok" | "remembered" | "failed" | "unknown";
 
+/** What of its thread a run begins with. */
+interface Told extends Pick<ModelRun, "evidence" | "figures"> {
+  readonly requestTokens: number;
+  readonly turns: number;
+  readonly isRefused: boolean;
+}
+
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
 export class ModelRun {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
@@ -76,16 +84,20 @@ export class ModelRun {
   /** What a person denied: the same call is not asked about again. */
   readonly denied = new Set<string>();
   denials = 0;
+  readonly filling: Filling;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
 
   /** What its calls came to is the thread's and grows with it; `told`: what the run began with. */
   constructor(
     terms: ModelRun["terms"],
     instructs: readonly string[],
-    { evidence, figures }: Pick<ModelRun, "evidence" | "figures">,
+    { evidence, figures, requestTokens, turns, isRefused }: Told,
     told: Entry<"message">[] = [],
   ) {
     this.terms = terms;
+    // A thread that no model was asked in has counted nothing but what was said.
+    const size = requestTokens + (turns === 0 ? (terms.window?.fixed ?? 0) : 0);
+    this.filling = new Filling(terms.window, { size, turns, isForced: isRefused });
     this.instructs = instructs;
     this.evidence = evidence;
     this.figures = figures;
@@ -127,6 +139,7 @@ export function applyAssistant(
   modelRun.usage = addUsage(modelRun.usage, entry.usage);
   modelRun.workMs += entry.ms;
   modelRun.last = entry;
+  fillTurn(modelRun.filling, entry);
   modelRun.turn = usesOf(entry, before);
   for (const { tool, result } of modelRun.loop.fresh)
     modelRun.loop.tools.get(tool)?.results.add(result);
@@ -141,6 +154,7 @@ export function applyAssistant(
  */
 export function steer(modelRun: ModelRun, message: Entry<"message">, began: boolean): void {
   modelRun.unseen.push(message);
+  modelRun.filling.size += tokensIn(message);
   if (!began || modelRun.toolsOff?.gate === "limit") return;
   modelRun.toolsOff = undefined;
   modelRun.denials = 0;
@@ -149,6 +163,7 @@ export function steer(modelRun: ModelRun, message: Entry<"message">, began: bool
 
 export function applyGate(modelRun: ModelRun, gate: Entry<"gate">): void {
   modelRun.gates.push(gate);
+  modelRun.filling.size += estimateTokens(gate.text);
   if (gate.toolsOff === true) modelRun.toolsOff = gate;
   if (gate.gate !== "stuck") return;
   modelRun.loop.recent = [];

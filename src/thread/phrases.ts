@@ -49,6 +49,8 @@ export const runEndings = {
   cutOff: "> Cut off at the output limit.",
   changed: "The program was changed while this run was open, so it ends here.",
   goOn: CONTINUE,
+  tooLong: "The conversation does not fit into the model's window, even condensed.",
+  soFar: (summary: string) => `So far, unfinished and not checked:\n\n${summary}`,
   stopped: (limit: string | undefined) =>
     `Stopped because of ${limit === undefined ? "it went in circles" : `a limit (${limit})`}. ${CONTINUE}`,
 } as const;
@@ -253,6 +255,10 @@ export function factText(about: UntoldFact): string {
     case "switched": {
       const why = WHY_SWITCHED[about.code] ?? "it did not answer";
       return `${about.from} isn't answering (${why}), so ${about.to} goes on here.`;
+    }
+    case "condensed": {
+      const [before, after] = [about.before, about.after].map((n) => n.toLocaleString("en"));
+      return `The work so far is condensed for the model (about ${before} → ${after} tokens). The thread and its evidence stay as they are.`;
     }
     case "moved":
       return `This thread isn't shown here any more. It goes on in ${about.where}.`;

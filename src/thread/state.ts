@@ -104,6 +104,8 @@ export type UntoldFact =
   | { kind: "unread"; files: readonly UnreadFile[] }
   /** Another model answers in a run than the one it began with; `code`: what kept that from it. */
   | { kind: "switched"; from: string; to: string; code: string }
+  /** What a model is told was condensed: about so many tokens before and after. */
+  | { kind: "condensed"; before: number; after: number }
   /** The thread is shown here no more. */
   | { kind: "moved"; where: string }
   /** A message is no answer to the question that waits for its author. */
@@ -271,10 +273,12 @@ export class Thread {
   readonly figures = new Map<number, ToldFigures>();
   /** The newest addresses that people wrote, or that stand in a skill: safe to click in an answer. */
   readonly written = new Set<string>();
-  /** Of the newest request, and roughly of what came since: how long the thread has become. */
+  /** Of the newest request and its response, and roughly of what came since: how long the thread has become. */
   requestTokens = 0;
-  /** The newest run failed because of what the thread has in it: the next one is told it in brief. */
-  tooMuch = false;
+  /** How many turns models are told, about. */
+  turns = 0;
+  /** The newest run failed because of what the thread has in it: the next one condenses it first. */
+  isRefused = false;
   /** The newest calls of checks, by what they ask for: a first look does not make them again. */
   readonly looked = new Set<string>();
   /** The newest calls that found something broken, by what they ask for. */
@@ -298,6 +302,9 @@ export class Thread {
     blind: 0,
     toolMs: 0,
     usage: NO_USAGE,
+    /** What of it was used to condense, and how often that was done. */
+    condensed: NO_USAGE,
+    condenses: 0,
   };
   /** What would help calls to see what they could not, and how many of them each. */
   readonly helps = new Map<string, number>();

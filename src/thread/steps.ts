@@ -47,6 +47,8 @@ export type Step =
   /** To read what stands above the messages that the run answers, and what is remembered of what they ask. */
   | { do: "look"; key: string; run: Run }
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
+  /** To ask its model for a summary of what it was told. */
+  | { do: "condense"; key: string; run: Run; modelRun: ModelRun }
   | Extract<NextTurn, { do: "write" }>
   | { do: "hush"; run: Run }
   /** What a first look found is told to the model that is asked next. */

@@ -20,6 +20,8 @@ export interface RunParts {
   readonly checks?: Checking | undefined;
   /** What a new run begins with. */
   readonly terms: RunTerms | undefined;
+  /** Tokens that a model takes which is not that of the terms; without it that one's. */
+  windowOf?(model: string): number;
   /** What a run with this prefix began with, where tools were changed since; without it only the newest terms are known. */
   termsOf?(prefix: string): RunTerms | undefined;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
 import { ModelError } from "../../src/models/model.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
-import { createStage, fakeTool } from "../fakes/stage.ts";
+import { createStage } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, rolesIn, silent, talking } from "./talking.ts";
 
 const LOOK = { calls: [call("look")] };
@@ -80,27 +80,6 @@ describe("a model that cannot be asked", () => {
       status: "failed",
       text: expect.stringContaining("other/gone"),
     });
-  });
-
-  test("because the conversation is too long is told it in brief the next time, so that the thread is not lost", async () => {
-    const look = fakeTool({
-      name: "look",
-      run: async () => ({ text: "lots of words ".repeat(1_000) }),
-    });
-    const tooLong: Saying = ({ turns }) => {
-      if (JSON.stringify(turns).length > 40_000)
-        throw new ModelError("MODEL_CONTEXT_TOO_LONG", "Too long.");
-      if (JSON.stringify(turns).includes("and now?")) return { text: "Hello again." };
-      return { calls: [call("look", "a"), call("look", "b"), call("look", "c")] };
-    };
-    const stage = await talking([tooLong, tooLong, tooLong], {
-      tools: [look],
-      talk: { contextWindow: 10_000 },
-    });
-    await stage.ask("is web well?");
-    expect(stage.chat.answers()).toMatchObject([{ status: "failed" }]);
-    await stage.ask("and now?");
-    expect(stage.chat.answers().at(-1)).toMatchObject({ status: "completed" });
   });
 });
 

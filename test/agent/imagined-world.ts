@@ -13,7 +13,7 @@ export interface Imagined {
   ids: Set<string>;
   thread: Thread;
   transcript: Transcript;
-  /** The turns of the newest request that was answered, each as JSON, unless the thread was told in brief since. */
+  /** The turns of the newest request that was answered, each as JSON, unless the thread was condensed since. */
   told: string[];
   /** The same of the side run's. */
   toldBeside: string[];
@@ -31,12 +31,16 @@ export interface Imagined {
   /** What waits for its end. */
   frozen: Set<Entry<"action_proposed">>;
   clock: number;
+  /** How often a run was condensed. */
+  condensed: number;
+  /** Tokens that its model takes. */
+  window: number;
 }
 
 /** Numbers that decide what happens; when they are used up everybody does the dullest thing. */
 export type Tape = () => number;
 
-export function imagine(): Imagined {
+export function imagine(window = 2_000): Imagined {
   return {
     entries: [],
     ids: new Set(),
@@ -52,6 +56,8 @@ export function imagine(): Imagined {
     freeze: undefined,
     frozen: new Set(),
     clock: 1_000_000,
+    condensed: 0,
+    window,
   };
 }
 
@@ -81,9 +87,7 @@ export function write(world: Imagined, draft: Draft): void {
     world.answered.set(id, entry.id);
   }
   if (entry.kind !== "run_started" || entry.talk === undefined) return;
-  const isBrief = entry.talk.brief === true;
-  if (entry.reads === true) world.toldBeside = isBrief ? [] : world.told;
-  else if (isBrief) world.told = [];
+  if (entry.reads === true) world.toldBeside = world.told;
 }
 
 function overhear({ room, passed, answered }: Imagined, entry: Entry): void {

@@ -1,7 +1,8 @@
 import { interrupt } from "./imagined-people.ts";
 import { expectThat, type Imagined, type Tape, write } from "./imagined-world.ts";
-import { checkPaired } from "./paired.ts";
+import { assertPaired } from "../../src/agent/paired.ts";
 import { requestOf } from "../../src/agent/request.ts";
+import { condensedBy, summaryRequest } from "../../src/agent/summary.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { type Action, carrierOf, isApproved, isLeft, isOpen } from "../../src/thread/action.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
@@ -27,6 +28,7 @@ const TERMS: RunTerms = {
   maxOutputTokens: 100,
   tokensPerDay: 1e9,
   contextWindow: 2_000,
+  fixedTokens: 10,
 };
 
 /** A card is open, and somebody writes. */
@@ -57,6 +59,7 @@ export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape:
     const { action: grant } = step.grant.of;
     write(world, { id: entryId.grantExpiry(grant), kind: "timer", grant });
   } else if (step.do === "think") think(world, step, tape);
+  else if (step.do === "condense") condense(world, step, tape);
   // Other machines, progress messages, later looks and marks are imagined nowhere.
   else if (!isUnimagined(step)) conclude(world, learn(world, step, tape));
   if (step.do === "dispatch" && heldBy(world) !== undefined) world.frozen.add(step.action.proposal);
@@ -109,7 +112,7 @@ function conclude(world: Imagined, learned: Learned): void {
   const drafts = draftsOf(learned, {
     thread: world.thread,
     now: world.clock,
-    run: parts,
+    run: { ...parts, terms: { ...TERMS, contextWindow: world.window } },
     here: "here",
     isBound: () => false,
     answeredBy: () => undefined,
@@ -132,7 +135,7 @@ const parts = {
 /** What a worker learns: whatever the tape says. */
 function learn(
   world: Imagined,
-  step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "lapseGrant" | "think" }>,
+  step: Exclude<Step, Unimagined | { do: "wait" | "expire" | "lapseGrant" | "think" | "condense" }>,
   tape: Tape,
 ): Learned {
   if (!("key" in step)) return step;
@@ -230,7 +233,7 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const name = run.started.run;
   const shares = sharesOf(world.thread, { ...run, modelRun });
   const asked = requestAt(world, run, modelRun);
-  checkPaired(asked.turns);
+  assertPaired(asked.turns);
   const told = asked.turns.map((turn) => JSON.stringify(turn));
   checkTold(world, run, told);
   const untold = new Set(modelRun.told.map(({ id }) => id));
@@ -253,8 +256,9 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const kinds = ["answer", "calls", "calls", "calls", "empty", "pause", "refusal"] as const;
   const kind = kinds[tape() % kinds.length] ?? "answer";
   if (tape() % 12 === 11) {
-    conclude(world, { ...step, facts: { kind: "failed", why: "It is away.", code: undefined } });
-    if (tape() % 2 === 0) return;
+    const code = world.window < 1_000 ? ("MODEL_CONTEXT_TOO_LONG" as const) : undefined;
+    conclude(world, { ...step, facts: { kind: "failed", why: "It is away.", code } });
+    if (tape() % 2 === 0 || code !== undefined) return;
   }
   const calls = Array.from({ length: 1 + (tape() % 3) }, (_, i) => ({
     kind: "tool_use" as const,
@@ -270,7 +274,8 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
       : (["end_turn"] as const);
   const stop =
     kind === "pause" || kind === "refusal" ? kind : (stops[tape() % stops.length] ?? "end_turn");
-  const usage = { ...NO_USAGE, input: JSON.stringify(asked.turns).length, output: 10 };
+  const input = Math.ceil(JSON.stringify(asked.turns).length / 4);
+  const usage = { ...NO_USAGE, input, output: 10 };
   const made = { step: number, seen: asked.seen, ...shares, content, stop, usage, ms: 5 };
   const turn = { ...made, model: "test/imagined", request: asked.hash };
   conclude(world, { ...step, facts: { kind: "turn", turn } });
@@ -282,6 +287,37 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   if (world.thread.runs.get(name)?.ended !== undefined) return;
   if (isReader(run)) world.toldBeside = told;
   else world.told = told;
+}
+
+/** A model is asked for a summary, which says something or nothing, or is not given. */
+function condense(world: Imagined, step: StepOf<"condense">, tape: Tape): void {
+  const { run, modelRun } = step;
+  const name = run.started.run;
+  expectThat(run.open.size === 0, `${name} is condensed with open calls`);
+  const asked = requestAt(world, run, modelRun);
+  const { filling } = modelRun;
+  const { turns } = summaryRequest({ asked, filling });
+  assertPaired(turns);
+  const own = world.transcript.sides.get(name)?.from;
+  const told = { run: name, ...(own !== undefined && { own }) };
+  const kinds = [
+    { said: `Goal\n${"so far ".repeat(tape() * 10)}` },
+    { said: "", why: "It wrote nothing." },
+    undefined,
+  ];
+  const said = kinds[tape() % kinds.length];
+  world.asked.add(workKey.model(name));
+  for (let i = tape() % 3; i > 0; i -= 1) interrupt(world, tape);
+  world.asked.delete(workKey.model(name));
+  const found = said && condensedBy(world.transcript, { ...told, ...said }, { asked, filling });
+  const { size } = filling;
+  const left = { from: 0, to: 0, room: 0, before: size, after: size, why: "It is away." };
+  const condensed = { ...(found ?? left), usage: NO_USAGE, ms: 5 };
+  conclude(world, { ...step, facts: { kind: "condensed", condensed } });
+  if (found === undefined) return;
+  world.condensed += 1;
+  if (isReader(run)) world.toldBeside = [];
+  else world.told = [];
 }
 
 const isPlain = ({ text }: { text: string }) => text.startsWith("said ");

@@ -318,26 +318,6 @@ describe("a conversation", () => {
     expect(wordsIn(stage.model.requests[0])[0]).toMatch(/^\[\S+Z ana hi \[watchkeeper\] hello$/);
   });
 
-  test("that has become long is told the next run in brief: what was said, without the calls", async () => {
-    const stage = await talking([
-      { calls: [call("look")] },
-      { ...ANSWER, usage: { input: 60_000 } },
-      { text: "Yes." },
-      { text: "Still yes." },
-    ]);
-    await stage.ask("is web well?");
-    await stage.ask("sure?");
-    expect(rolesIn(stage.model.requests[2])).toEqual(["user", "assistant", "user"]);
-    await stage.ask("really?");
-    expect(rolesIn(stage.model.requests[3])).toEqual([
-      "user",
-      "assistant",
-      "user",
-      "assistant",
-      "user",
-    ]);
-  });
-
   test("shows files to the model, and names them in the journal only", async () => {
     const stage = await talking([{ text: "Hello." }, { text: "A cat." }]);
     await stage.ask("hello");

@@ -26,8 +26,8 @@ function tapeOf(numbers: readonly number[]): Tape & { over(): boolean } {
 }
 
 /** A history of people, models and tools that do as the tape says, until nothing is left to do. */
-function history(numbers: readonly number[], hasCard = false) {
-  const world = imagine();
+function history(numbers: readonly number[], hasCard = false, window?: number) {
+  const world = imagine(window);
   const tape = tapeOf(numbers);
   const actor = { account: "test:ana", name: "ana" };
   if (hasCard) openCard(world);
@@ -80,6 +80,24 @@ describe("whatever people, models and tools do", () => {
         fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, hasCard)),
         { numRuns: 1_500 },
       );
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "so does every request of a thread that is condensed again and again",
+    () => {
+      let condensed = 0;
+      fc.assert(
+        fc.property(numbers(300), fc.boolean(), fc.nat(), (each, hasCard, split) => {
+          const { world } = history(each, hasCard, 200);
+          condensed += world.condensed;
+          checkReading(world, split);
+          checkSnapshot(world, split);
+        }),
+        { numRuns: 150 },
+      );
+      expect(condensed).toBeGreaterThan(50);
     },
     TIMEOUT_MS,
   );

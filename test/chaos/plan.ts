@@ -23,6 +23,9 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   alert_told: false,
   view_removed: false,
   grant_revoked: false,
+  // No thread of the batch fills a window.
+  condensed: false,
+  overflow: false,
 };
 const APPENDED = Object.entries(IS_APPENDED).flatMap(([kind, is]) => (is ? `append:${kind}` : []));
 const ASKED = ["lease", "renew", "release", "post:timer", "post:signal", "artifact"];

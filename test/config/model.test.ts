@@ -168,6 +168,8 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
     expect(settingsFor("anthropic/x", model).contextWindow).toBe(9_000);
     expect(settingsFor("openai/a", model).contextWindow).toBeUndefined();
     expect(settingsFor("openai-compatible/b", model).contextWindow).toBe(32_000);
+    // One that people chose for a thread.
+    expect(settingsFor("anthropic/y", model).contextWindow).toBeUndefined();
 
     const found = await mistakes(yaml, { MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY });
     expect(found).toEqual([

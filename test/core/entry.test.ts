@@ -114,6 +114,8 @@ test("posts, facts and decisions are told apart", () => {
       "above",
       "plan",
       "assistant",
+      "condensed",
+      "overflow",
       "delivered",
       "tool_started",
       "tool_finished",

@@ -35,6 +35,8 @@ test("journals of every version have these ids", () => {
     "assistant:x.2",
     "gate:x.2",
     "plan:x.2",
+    "condensed:x.2",
+    "overflow:x.2",
     "proposed:x.2",
     "vote:x",
     "closed:x",

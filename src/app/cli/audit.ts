@@ -114,6 +114,9 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   above: false,
   gate: false,
   plan: false,
+  // What models are told changes nothing of what was done.
+  condensed: false,
+  overflow: false,
   // Only what came of a page.
   notice: false,
   // Only what its place refused (`isRefused`).

@@ -1,4 +1,4 @@
-import type { RequestContext } from "../../agent/request.ts";
+import { estimatedTokens, type RequestContext } from "../../agent/request.ts";
 import type { DayShares, RunTerms } from "../../core/run-terms.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
 import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
@@ -11,23 +11,9 @@ import { retryUntilStored } from "../store.ts";
 import type { Allowance, ThreadContext } from "./parts.ts";
 import { channelsIn, peopleOf } from "./permission/look-up.ts";
 
-/** About what providers count an image as; a PDF's pages are not known here. */
-const IMAGE_TOKENS = 1_500;
-
 /** Tokens that the request will use, its response apart: counted for the one before and estimated for what came since. */
-export function tokensOf(
-  { thread }: ThreadContext,
-  { last }: ModelRun,
-  { request, files, chars }: RequestContext,
-): number {
-  if (last !== undefined) return thread.requestTokens;
-  const inFiles = files.map(({ mediaType, artifact }) => {
-    return mediaType.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(artifact.bytes / 4);
-  });
-  return inFiles.reduce(
-    (sum, tokens) => sum + tokens,
-    estimateTokens(JSON.stringify(request)) + Math.ceil(chars / 4),
-  );
+export function tokensOf({ last, filling }: ModelRun, asked: RequestContext): number {
+  return last === undefined ? estimatedTokens(asked) : filling.size;
 }
 
 /** What came of a request, and how many attempts at it were cut before. */

@@ -22,6 +22,7 @@ import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { remember } from "./memory.ts";
 import { record } from "./record.ts";
+import { condense } from "./condense.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
 import { page } from "./page.ts";
@@ -268,6 +269,7 @@ const LEARNED: {
   survey: { learn: surveyFreezes, kept: false },
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
+  condense: { learn: condense, kept: false },
   hosts: { learn: lookForHosts, kept: false },
   alarm: { learn: tellOps, kept: false },
   remember: { learn: remember, kept: false },

@@ -45,7 +45,9 @@ export const callModel: Learn<"think"> = async (ctx, step, signal) => {
     if (!isBotError(error))
       ctx.log.error({ err: error, key: ctx.key }, "the model could not be asked");
     const code = isBotError(error) ? error.code : undefined;
-    return { kind: "failed" as const, why: encode(messageOf(error)), code };
+    const { filling, terms } = step.modelRun;
+    const tokens = filling.size + (terms.window?.output ?? 0);
+    return { kind: "failed" as const, why: encode(messageOf(error)), code, tokens };
   });
   return async () => {
     if ("kind" in facts) await conclude(ctx, { ...step, facts });
@@ -73,7 +75,7 @@ async function learnTurn(
   const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
   const asked = requestOf(transcript, { run: name, modelRun }, terms, { ...telling, ...shares });
   const began = performance.now();
-  const requestTokens = tokensOf(ctx, modelRun, asked);
+  const requestTokens = tokensOf(modelRun, asked);
   const {
     steps,
     terms: { model: own },
@@ -125,7 +127,7 @@ function instructing(now: Telling["instructs"], before: Telling["instructs"]) {
  * Ends a request that takes longer than the run has left of its minutes.
  * @throws BotError TIMEOUT
  */
-async function withinMinutes<T>(
+export async function withinMinutes<T>(
   { terms, workMs }: ModelRun,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -142,7 +144,10 @@ async function withinMinutes<T>(
   }
 }
 
-async function withFiles(ctx: ThreadContext, asked: RequestContext): Promise<readonly Turn[]> {
+export async function withFiles(
+  ctx: ThreadContext,
+  asked: RequestContext,
+): Promise<readonly Turn[]> {
   if (isPlain(asked)) return asked.turns;
   const blocks = new Map<FileRef, FileBlock>();
   for (const file of asked.files) blocks.set(file, await load(ctx, file));
