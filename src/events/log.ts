@@ -8,6 +8,8 @@ import type { Subscriber } from "./bus.ts";
 const NOTABLE: ReadonlySet<Kind> = new Set([
   "run_started",
   "run_ended",
+  "condensed",
+  "overflow",
   "view_added",
   "view_removed",
   "alert_thread",

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import type { Usage } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import type { Subscriber } from "./bus.ts";
 import { applyKind, type ByKind } from "./event.ts";
@@ -78,7 +79,7 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     const model = entry.model ?? models.get(`${key} ${entry.run}`) ?? "other";
     requests.inc({ model, stop: entry.stop });
     modelSeconds.observe({ model }, entry.ms / 1_000);
-    for (const [kind, count] of Object.entries(entry.usage)) tokens.inc({ model, kind }, count);
+    countTokens(tokens, model, entry.usage);
   }
 
   const counted: ByKind = {
@@ -93,6 +94,8 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     vote: (_, { approve }) => votes.inc({ vote: approve ? "approve" : "deny" }),
     action_closed: (_, { outcome }) => closed.inc({ outcome }),
     gate: (_, { gate }) => gates.inc({ gate }),
+    condensed: (key, { run, model = models.get(`${key} ${run}`) ?? "other", usage }) =>
+      countTokens(tokens, model, usage),
   };
 
   return {
@@ -108,4 +111,9 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     },
     contentType: registry.contentType,
   };
+}
+
+/** What a request used, whatever it was for. */
+function countTokens(tokens: Counter<"model" | "kind">, model: string, usage: Usage): void {
+  for (const [kind, count] of Object.entries(usage)) tokens.inc({ model, kind }, count);
 }
