@@ -45,6 +45,8 @@ export const ERROR_CODES = {
   MODEL_REQUEST_INVALID: "The model provider did not accept the request.",
   MODEL_CONTENT_UNSUPPORTED: "The model cannot take this kind of file.",
   MODEL_UNREACHABLE: "The model provider did not answer, or not in time.",
+  MODEL_OUTPUT_INVALID:
+    "The model did not give the value that was asked for, also when told what was wrong.",
   MODEL_CUT: "The model's response ended before it was complete.",
   PLATFORM_REFUSED: "The chat platform refused the token, its rights or a request for good.",
   PLATFORM_RATE_LIMITED: "The chat platform asked to wait before the next request.",

@@ -191,6 +191,10 @@ const SENTENCES: Readonly<Record<Code, readonly [what: string, toDo: string]>> =
   ],
   MODEL_CONTENT_UNSUPPORTED: NOT_ACCEPTED,
   MODEL_REQUEST_INVALID: NOT_ACCEPTED,
+  MODEL_OUTPUT_INVALID: [
+    "the model did not answer in the form that was asked for",
+    "Ask again, or choose another model.",
+  ],
   MODEL_UNREACHABLE: ["I couldn't reach the provider", "Check the network, DNS, TLS and ADDRESS."],
   MODEL_CUT: ["the response ended before it was complete", "I used nothing of it. Ask again."],
 };
@@ -231,6 +235,7 @@ export const CONSEQUENCES: Readonly<Record<Code, Consequence>> = {
   MODEL_CONTEXT_TOO_LONG: OURS,
   MODEL_REQUEST_INVALID: OURS,
   MODEL_CONTENT_UNSUPPORTED: OURS,
+  MODEL_OUTPUT_INVALID: OURS,
   // Nobody looks for a model that withholds less.
   MODEL_FILTERED: OURS,
 };

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../core/entry.ts";
 import type { ToolSpec } from "../core/tool-spec.ts";
 import type { AssistantBlock, FileType, StopReason, Usage } from "../core/block.ts";
 import { BotError, type ErrorCode } from "../core/errors.ts";
@@ -34,6 +35,14 @@ export type Turn =
   | { role: "assistant"; content: readonly AssistantBlock[]; model: string }
   | { role: "tool"; results: readonly ToolResultBlock[] };
 
+/** The form of a response's text: a JSON object of a schema. */
+export interface OutputForm {
+  /** Letters, digits and underscores, at most 64. */
+  name: string;
+  /** JSON Schema of an object. */
+  schema: JsonObject;
+}
+
 /** `system` and `tools` are the same bytes in every request of a run, and each request's turns begin with the last one's. */
 export interface ModelRequest {
   system: string;
@@ -42,6 +51,11 @@ export interface ModelRequest {
   /** `none`: the tools stay listed for the provider's cache, but the model may not call them now. */
   toolChoice: "auto" | "none";
   maxOutputTokens: number;
+  /**
+   * The response's text is to be a JSON object of this form, forced as the provider can; it still has to be checked. Without
+   * it, text is free. Tools of the request are listed but not called.
+   */
+  output?: OutputForm | undefined;
 }
 
 export interface ModelResponse {

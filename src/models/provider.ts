@@ -1,7 +1,8 @@
 import type { SettingsPart } from "../core/settings.ts";
-import type { Caller } from "./errors.ts";
+import { type Caller, failureOf } from "./errors.ts";
 import { exchange, type Fetch, watchedFetch } from "./fetch-guard.ts";
 import type { GenerateOptions, Model, ModelRequest, ModelResponse } from "./model.ts";
+import { createForcing, type Forcing } from "./output-forms.ts";
 
 export interface ModelOptions {
   /** As the provider writes it, such as `claude-sonnet-5-5`; may contain slashes. */
@@ -42,11 +43,15 @@ export function defineProvider<S>(provider: Provider<S>): Provider<S> {
 export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> {
   /** Loads the SDK, which must not repeat requests nor write to the console. */
   connect(fetch: Fetch): Promise<Client>;
+  /** How a form can be asked of it, the best first. */
+  forcings: readonly Forcing[];
+  /** `forcing` is there where the request has an `output`. */
   ask(
     client: Client,
     request: ModelRequest,
     caller: Caller,
     onDelta: GenerateOptions["onDelta"],
+    forcing: Forcing | undefined,
   ): Promise<ModelResponse>;
 }
 
@@ -54,9 +59,10 @@ export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> 
 export function createStreamingModel<Client>(
   id: string,
   { contextWindow, idleMs }: ModelOptions,
-  { apiKey, variables, connect, ask }: Streaming<Client>,
+  { apiKey, variables, connect, forcings, ask }: Streaming<Client>,
 ): Model {
   let client: Promise<Client> | undefined;
+  const askForced = createForcing(forcings);
   return {
     id,
     contextWindow,
@@ -64,7 +70,10 @@ export function createStreamingModel<Client>(
       const caller = { id, apiKey, variables, signal };
       return exchange(caller, async () => {
         client ??= connect(watchedFetch(id, idleMs));
-        return ask(await client, request, caller, onDelta);
+        const connected = await client;
+        const send = (forcing?: Forcing) => ask(connected, request, caller, onDelta, forcing);
+        const { output } = request;
+        return output === undefined ? send() : askForced(output, caller, send, failureOf);
       });
     },
   };

@@ -4,6 +4,7 @@ import type { AssistantBlock } from "../../src/core/block.ts";
 import type { FileBlock, Turn } from "../../src/models/model.ts";
 import type { Dialect } from "../models/dialects.ts";
 import { CALLS, harness, PIXEL, requestOf, said } from "../models/harness.ts";
+import { outputContract } from "./model-output.ts";
 import { troubleContract } from "./model-trouble.ts";
 
 /** Without the marks that move along with the conversation. */
@@ -23,6 +24,7 @@ function resultsOf(content: readonly AssistantBlock[], text = "ok"): Turn {
 /** What every wire promises of the model behind it. */
 export function modelContract(dialect: Dialect): void {
   troubleContract(dialect);
+  outputContract(dialect);
   describe(`${dialect.wire} keeps a model's promises`, () => {
     const under = harness(dialect);
     const { signal } = under;

@@ -12,6 +12,7 @@ import {
   type ToolResultBlock,
   type Turn,
 } from "../model.ts";
+import { FORCED, type Forcing } from "../output-forms.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
 import { isRecord } from "../../core/json.ts";
 import { argumentsOf, isBlank, plainText, tokens, turnsFor } from "../turns.ts";
@@ -20,6 +21,7 @@ interface Message {
   role: "user" | "assistant";
   content: Anthropic.ContentBlockParam[];
 }
+type Thinking = Pick<Anthropic.MessageCreateParams, "thinking" | "output_config">;
 type Event = Anthropic.RawMessageStreamEvent;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
@@ -42,7 +44,7 @@ export const anthropic = defineProvider({
   create(options, { apiKey: key = "", baseURL = "https://api.anthropic.com" }) {
     const { name, effort } = options;
     const id = `anthropic/${name}`;
-    const thinking =
+    const thinking: Thinking =
       effort === undefined
         ? {}
         : { thinking: { type: "adaptive" as const }, output_config: { effort } };
@@ -53,9 +55,18 @@ export const anthropic = defineProvider({
         const { Anthropic: Client } = await import("@anthropic-ai/sdk");
         return new Client({ apiKey: key, baseURL, fetch, maxRetries: 0, logLevel: "off" });
       },
-      async ask(client, request, caller, onDelta) {
+      // Models before 4.5 know no format; of the newest, some may not be made to call a tool.
+      forcings: ["format", "tool"],
+      async ask(client, request, caller, onDelta, forcing) {
         const { signal } = caller;
-        const body = { ...bodyOf(id, request), model: name, ...thinking, stream: true as const };
+        const body = {
+          ...bodyOf(id, request),
+          model: name,
+          // A model that thinks may not be made to call a tool.
+          ...(forcing === "tool" ? withoutThought(thinking) : thinking),
+          ...(await outputOf(request, thinking, forcing)),
+          stream: true as const,
+        };
         const reader = createReader(onDelta);
         for await (const event of await client.messages.create(body, { signal })) {
           if (event.type === "message_stop") return reader.finish(caller);
@@ -73,18 +84,46 @@ export const anthropic = defineProvider({
  * step added more than the 20 blocks that the provider looks back from a breakpoint.
  */
 function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
-  const listed = tools.map(({ name, description, schema }, i) => ({
+  return {
+    max_tokens: maxOutputTokens,
+    ...(isBlank(system) ? {} : { system: [{ type: "text" as const, text: system, ...CACHED }] }),
+    ...(tools.length === 0 ? {} : { tools: listed(tools) }),
+    ...(tools.length > 0 && toolChoice === "none" ? { tool_choice: { type: toolChoice } } : {}),
+    messages: withBreakpoints(messagesOf(turnsFor(id, turns))),
+  };
+}
+
+function listed(tools: ModelRequest["tools"]) {
+  return tools.map(({ name, description, schema }, i) => ({
     name,
     description,
     input_schema: { ...schema, type: "object" as const },
     ...(i === tools.length - 1 ? CACHED : {}),
   }));
+}
+
+const withoutThought = ({ thinking: _thinking, ...rest }: Thinking) => rest;
+
+async function outputOf(
+  { tools, output }: ModelRequest,
+  { output_config }: Thinking,
+  forcing: Forcing | undefined,
+): Promise<Pick<Anthropic.MessageCreateParams, "tools" | "tool_choice" | "output_config">> {
+  if (output === undefined) return {};
+  const { name, schema } = output;
+  if (forcing === "format") {
+    const { transformJSONSchema } = await import("@anthropic-ai/sdk/lib/transform-json-schema");
+    const format = { type: "json_schema" as const, schema: transformJSONSchema(schema) };
+    return { output_config: { ...output_config, format } };
+  }
+  const forced = {
+    name,
+    description: FORCED,
+    input_schema: { ...schema, type: "object" as const },
+  };
   return {
-    max_tokens: maxOutputTokens,
-    ...(isBlank(system) ? {} : { system: [{ type: "text" as const, text: system, ...CACHED }] }),
-    ...(tools.length === 0 ? {} : { tools: listed }),
-    ...(tools.length > 0 && toolChoice === "none" ? { tool_choice: { type: toolChoice } } : {}),
-    messages: withBreakpoints(messagesOf(turnsFor(id, turns))),
+    tools: [...listed(tools), forced],
+    tool_choice: { type: "tool", name, disable_parallel_tool_use: true },
   };
 }
 

@@ -1,4 +1,5 @@
 import type OpenAI from "openai";
+import type { JsonObject } from "../../core/entry.ts";
 import * as z from "zod";
 import { apiKey, baseUrl, fromEnv } from "../../core/settings.ts";
 import type { Fetch } from "../fetch-guard.ts";
@@ -20,6 +21,16 @@ export const openAiSettings = z.object({
 export const OPENAI_URL = "https://api.openai.com/v1";
 
 export const OPENAI_VARIABLES = { key: "OPENAI_API_KEY", address: "OPENAI_BASE_URL" };
+
+/** The schema as OpenAI holds a model to it byte by byte; schemas that it cannot are only shown to the model. */
+export async function strictly(schema: JsonObject) {
+  const { toStrictJsonSchema } = await import("openai/lib/transform");
+  try {
+    return { schema: { ...toStrictJsonSchema(schema) }, strict: true };
+  } catch {
+    return { schema, strict: false };
+  }
+}
 
 export async function openAiClient(access: {
   apiKey: string;

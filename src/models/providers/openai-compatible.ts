@@ -1,6 +1,7 @@
 import type OpenAI from "openai";
 import type { AssistantBlock } from "../../core/block.ts";
 import { type Chunk, createReader, failedCall, watchDone } from "./compatible-reader.ts";
+import type { ToolSpec } from "../../core/tool-spec.ts";
 import {
   type FileBlock,
   ModelError,
@@ -9,10 +10,11 @@ import {
   type ToolResultBlock,
   type Turn,
 } from "../model.ts";
+import { FORCED, type Forcing, formInWords } from "../output-forms.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
 import { isRecord } from "../../core/json.ts";
 import { argumentsOf, dataUrl, fileText, isBlank, resultText, turnsFor } from "../turns.ts";
-import { OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
+import { OPENAI_VARIABLES, openAiClient, openAiSettings, strictly } from "./openai-access.ts";
 
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
 type TextPart = OpenAI.Chat.ChatCompletionContentPartText;
@@ -34,10 +36,12 @@ export const openAiCompatible = defineProvider({
       variables: OPENAI_VARIABLES,
       // The SDK wants a key also for servers that want none.
       connect: (fetch) => openAiClient({ apiKey: apiKey || "none", baseURL, fetch }),
-      async ask(client, request, caller, onDelta) {
+      forcings: ["format", "tool", "words"],
+      async ask(client, request, caller, onDelta, forcing) {
         const { signal } = caller;
         const body = {
-          ...bodyOf(id, request),
+          ...bodyOf(id, toldOfForm(request)),
+          ...(await outputOf(request, forcing)),
           model: name,
           ...(effort === undefined ? {} : { reasoning_effort: effort }),
           stream_options: { include_usage: true },
@@ -62,15 +66,39 @@ export const openAiCompatible = defineProvider({
 });
 
 function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
-  const listed = tools.map(({ name, description, schema }) => ({
-    type: "function" as const,
-    function: { name, description, parameters: schema },
-  }));
   const prompt: Message[] = isBlank(system) ? [] : [{ role: "system", content: system }];
   return {
     max_tokens: maxOutputTokens,
-    ...(tools.length === 0 ? {} : { tools: listed, tool_choice: toolChoice }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(listed), tool_choice: toolChoice }),
     messages: [...prompt, ...turnsFor(id, turns).flatMap(messagesOf)],
+  };
+}
+
+function listed({ name, description, schema }: ToolSpec) {
+  return { type: "function" as const, function: { name, description, parameters: schema } };
+}
+
+/** In every way of forcing: there are servers that take each of them and heed none. */
+function toldOfForm(request: ModelRequest): ModelRequest {
+  const { system, output } = request;
+  if (output === undefined) return request;
+  const parts = [system, formInWords(output)].filter((part) => !isBlank(part));
+  return { ...request, system: parts.join("\n\n") };
+}
+
+async function outputOf(
+  { tools, output }: ModelRequest,
+  forcing: Forcing | undefined,
+): Promise<Partial<OpenAI.Chat.ChatCompletionCreateParams>> {
+  if (output === undefined || forcing === "words") return {};
+  const { name, schema } = output;
+  if (forcing === "format")
+    return {
+      response_format: { type: "json_schema", json_schema: { name, ...(await strictly(schema)) } },
+    };
+  return {
+    tools: [...tools, { name, description: FORCED, schema }].map(listed),
+    tool_choice: { type: "function", function: { name } },
   };
 }
 

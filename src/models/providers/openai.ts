@@ -2,6 +2,7 @@ import type OpenAI from "openai";
 import * as z from "zod";
 import type { AssistantBlock, StopReason } from "../../core/block.ts";
 import { type Caller, failure, failureInStream } from "../errors.ts";
+import type { ToolSpec } from "../../core/tool-spec.ts";
 import {
   type FileBlock,
   type ModelRequest,
@@ -10,10 +11,17 @@ import {
   type ToolResultBlock,
   type Turn,
 } from "../model.ts";
+import { FORCED, type Forcing } from "../output-forms.ts";
 import { createStreamingModel, defineProvider } from "../provider.ts";
 import { isRecord } from "../../core/json.ts";
 import { dataUrl, fileText, isBlank, resultText, tokens, turnsFor } from "../turns.ts";
-import { OPENAI_URL, OPENAI_VARIABLES, openAiClient, openAiSettings } from "./openai-access.ts";
+import {
+  OPENAI_URL,
+  OPENAI_VARIABLES,
+  openAiClient,
+  openAiSettings,
+  strictly,
+} from "./openai-access.ts";
 
 type Item = OpenAI.Responses.ResponseInputItem;
 type Part =
@@ -37,10 +45,13 @@ export const openai = defineProvider({
       apiKey,
       variables: OPENAI_VARIABLES,
       connect: (fetch) => openAiClient({ apiKey, baseURL, fetch }),
-      async ask(client, request, caller, onDelta) {
+      // Models before GPT-4o know no schema.
+      forcings: ["format", "tool"],
+      async ask(client, request, caller, onDelta, forcing) {
         const { signal } = caller;
         const body = {
           ...bodyOf(id, request),
+          ...(await outputOf(request, forcing)),
           model: name,
           store: false,
           include: ["reasoning.encrypted_content" as const],
@@ -65,18 +76,30 @@ export const openai = defineProvider({
 });
 
 function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
-  const listed = tools.map(({ name, description, schema }) => ({
-    type: "function" as const,
-    name,
-    description,
-    parameters: schema,
-    strict: false,
-  }));
   return {
     max_output_tokens: maxOutputTokens,
     ...(isBlank(system) ? {} : { instructions: system }),
-    ...(tools.length === 0 ? {} : { tools: listed, tool_choice: toolChoice }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(listed), tool_choice: toolChoice }),
     input: turnsFor(id, turns).flatMap(itemsOf),
+  };
+}
+
+function listed({ name, description, schema }: ToolSpec) {
+  return { type: "function" as const, name, description, parameters: schema, strict: false };
+}
+
+async function outputOf(
+  { tools, output }: ModelRequest,
+  forcing: Forcing | undefined,
+): Promise<Partial<OpenAI.Responses.ResponseCreateParams>> {
+  if (output === undefined) return {};
+  const { name, schema } = output;
+  if (forcing === "format")
+    return { text: { format: { type: "json_schema", name, ...(await strictly(schema)) } } };
+  return {
+    tools: [...tools, { name, description: FORCED, schema }].map(listed),
+    tool_choice: { type: "function", name },
+    parallel_tool_calls: false,
   };
 }
 
