@@ -1,57 +1,23 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { assemble } from "../../src/app/assemble.ts";
-import { startHttpServer } from "../../src/app/http.ts";
-import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
-import { loadConfig } from "../../src/config/config.ts";
-import { isThanks } from "../../src/thread/tone.ts";
 import { httpApp } from "../fakes/slack/scene.ts";
 import { FakeSlack } from "../fakes/slack/slack.ts";
 import { until } from "../until.ts";
+import { alertsStage, sendTo, TOKEN } from "./alerts-stage.ts";
 
-const TOKEN = "0123456789abcdef";
-const log = pino({ level: "silent" });
-
-/** The whole program but for its process, to which Slack sends events by HTTP: its one server takes alerts, too. */
+/** A program to which Slack sends events by HTTP: its one server takes alerts, too. */
 async function stage() {
   const slack = await FakeSlack.start();
   onTestFinished(() => slack.stop());
   const ana = slack.addUser({ name: "ana" });
   const ops = slack.addChannel({ name: "ops", members: [ana] });
   const channel = `slack:${slack.team.id}:${ops.id}`;
-  const folder = await mkdtemp(join(tmpdir(), "wk-beside-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const yaml = `alerts:\n  routes: [{ channel: "${channel}" }]\n`;
-  await writeFile(join(folder, "watchkeeper.yaml"), yaml, { mode: 0o600 });
   const env = {
     SLACK_BOT_TOKEN: slack.botToken,
     SLACK_SIGNING_SECRET: slack.signingSecret,
     SLACK_API_URL: slack.apiUrl,
-    DATA_DIR: join(folder, "data"),
-    ALERTS_TOKEN: TOKEN,
   };
-  const config = await loadConfig(env, { cwd: folder });
-  const bot = await assemble(config, log, { local: false });
-  const platforms = await loadPlatforms(config, log);
-  const routes = [
-    ...platforms.flatMap((platform) => platform.routes ?? []),
-    ...(await bot.alertRoutes()),
-  ];
-  const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
-  bot.start(...platforms);
-  const { signal } = new AbortController();
-  await connectPlatforms(platforms, { ...bot, isThanks }, { log, signal });
-  onTestFinished(() => bot.stop().then(() => server.stop()));
-  const at = (path: string) => `http://127.0.0.1:${server.port}${path}`;
-  const send = async (url: string, body: string, headers: Record<string, string>) => {
-    const sent = { "content-type": "application/json", ...headers };
-    const reply = await fetch(url, { method: "POST", headers: sent, body });
-    return { status: reply.status, text: await reply.text() };
-  };
-  return { slack, ana, ops, channel, bot, at, send };
+  const { start } = await alertsStage({ env, channel });
+  return { slack, ana, ops, channel, ...(await start()), send: sendTo };
 }
 
 const bearer = { authorization: `Bearer ${TOKEN}` };

@@ -1,21 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pino } from "pino";
-import { expect, onTestFinished, test } from "vitest";
-import { assemble, type Bot } from "../../src/app/assemble.ts";
-import { startHttpServer } from "../../src/app/http.ts";
-import { connectPlatforms, loadPlatforms } from "../../src/app/platforms.ts";
+import { expect, test } from "vitest";
+import type { Bot } from "../../src/app/assemble.ts";
 import { examineAlerts } from "../../src/app/cli/examine-alerts.ts";
-import { type Config, loadConfig } from "../../src/config/config.ts";
+import { loadPlatforms } from "../../src/app/platforms.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { tryJournalKey } from "../../src/core/journal-key.ts";
-import { isThanks } from "../../src/thread/tone.ts";
 import { until } from "../until.ts";
 import { onDiscord, onSlack } from "./agents-chat.ts";
-
-const TOKEN = "0123456789abcdef";
-const log = pino({ level: "silent" });
+import { alertsStage, log, sendTo, TOKEN } from "./alerts-stage.ts";
 
 interface Chat {
   env: Record<string, string>;
@@ -24,42 +16,18 @@ interface Chat {
   lose?(): void;
 }
 
-/** The whole program but for its process, on a folder of its own, with a route of all alerts into the chat's channel. */
-async function stage(chat: Chat, alerts = "") {
-  const folder = await mkdtemp(join(tmpdir(), "wk-alerts-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const yaml = `alerts:\n  routes: [{ channel: "${chat.channel}" }]\n${alerts}`;
-  await writeFile(join(folder, "watchkeeper.yaml"), yaml, { mode: 0o600 });
-  const env = { ...chat.env, DATA_DIR: join(folder, "data"), ALERTS_TOKEN: TOKEN };
-  const config = await loadConfig(env, { cwd: folder });
-
-  async function start() {
-    const bot = await assemble(config, log, { local: false });
-    const platforms = await loadPlatforms(config, log);
-    const routes = [
-      ...platforms.flatMap((platform) => platform.routes ?? []),
-      ...(await bot.alertRoutes()),
-    ];
-    const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
-    bot.start(...platforms);
-    const connected = connectPlatforms(
-      platforms,
-      { ...bot, isThanks },
-      { log, signal: new AbortController().signal },
-    );
-    await connected;
-    onTestFinished(() => bot.stop().then(() => server.stop()));
-    const send = async (body: unknown, source = "alertmanager", token = TOKEN) => {
-      const reply = await fetch(`http://127.0.0.1:${server.port}/alerts/${source}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}` },
-        body: JSON.stringify(body),
-      });
-      return { status: reply.status, text: await reply.text() };
-    };
-    return { bot, send };
-  }
-  return { start, config };
+/** A program with a route of all alerts into the chat's channel, and who sends it some. */
+async function stage(chat: Chat, alerts?: string) {
+  const { start, config } = await alertsStage(chat, alerts);
+  return {
+    config,
+    async start() {
+      const { bot, at } = await start();
+      const send = (body: unknown, source = "alertmanager", token = TOKEN) =>
+        sendTo(at(`/alerts/${source}`), JSON.stringify(body), { authorization: `Bearer ${token}` });
+      return { bot, send };
+    },
+  };
 }
 
 /** What doctor says of alerts. */
