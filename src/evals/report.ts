@@ -1,6 +1,6 @@
 import type { EvalCase } from "./case.ts";
 import { shareInterval } from "./interval.ts";
-import type { Score } from "./score.ts";
+import { NOTHING_TO_CONFIRM, type Score } from "./score.ts";
 
 /** One run of a case with one variant. */
 export interface Result {
@@ -36,8 +36,6 @@ export interface Summary {
   readonly gates: Readonly<Record<string, number>>;
 }
 
-const NOTHING: ReadonlySet<string> = new Set(["healthy", "stale_alert", "ambiguous"]);
-
 /** A line per variant, in the order in which they came. */
 export function summarise(results: readonly Result[]): Summary[] {
   return [...Map.groupBy(results, ({ variant }) => variant)].map(([variant, own]) => {
@@ -54,7 +52,7 @@ export function summarise(results: readonly Result[]): Summary[] {
       share: passed / own.length,
       ...shareInterval(passed, own.length),
       wronglyConfirmed: own.filter(({ score }) => score.wronglyConfirmed).length,
-      nothingToConfirm: own.filter(({ kind }) => NOTHING.has(kind)).length,
+      nothingToConfirm: own.filter(({ kind }) => NOTHING_TO_CONFIRM.has(kind)).length,
       steps: sum(({ steps }) => steps),
       calls: sum(({ calls }) => calls),
       tokens: sum(({ tokens }) => tokens),

@@ -11,7 +11,7 @@ export interface Score {
   /** All checks are met. */
   readonly passed: boolean;
   readonly checks: readonly Check[];
-  /** It says CONFIRMED where nothing is wrong, or where nobody could know. */
+  /** It confirms a fault where nothing is broken, or anything where nobody could know. */
   readonly wronglyConfirmed: boolean;
   /** Calls that the frozen world had no answer to. */
   readonly unfrozen: number;
@@ -21,7 +21,11 @@ export interface Score {
 export const UNFROZEN = "Nothing is frozen for this call";
 
 /** Kinds in which there is no fault to confirm. */
-const NOTHING_TO_CONFIRM: ReadonlySet<string> = new Set(["healthy", "stale_alert", "ambiguous"]);
+export const NOTHING_TO_CONFIRM: ReadonlySet<string> = new Set([
+  "healthy",
+  "stale_alert",
+  "ambiguous",
+]);
 
 /** Judges what happened by the case alone: the same facts always have the same score. */
 export function scoreOf(
@@ -39,6 +43,9 @@ export function scoreOf(
   });
   const within = (name: string, used: number, limit: number | undefined) =>
     limit === undefined ? [] : [unmet(name, used <= limit, `${used} of at most ${limit}`)];
+  // Of what is well it may be sure, in the words that the case asks for.
+  const saysWell =
+    kind !== "ambiguous" && expect.finds.every((one) => [one].flat().some((words) => has(words)));
   const checks: Check[] = [
     unmet("answered", answer !== undefined, `there is no answer (${facts.status ?? "unfinished"})`),
     ...(expect.verdict === undefined
@@ -75,7 +82,7 @@ export function scoreOf(
   return {
     passed: checks.every(({ wrong }) => wrong === undefined),
     checks,
-    wronglyConfirmed: verdict === "CONFIRMED" && NOTHING_TO_CONFIRM.has(kind),
+    wronglyConfirmed: verdict === "CONFIRMED" && NOTHING_TO_CONFIRM.has(kind) && !saysWell,
     unfrozen: calls.filter((call) => call.text.includes(UNFROZEN)).length,
   };
 }

@@ -44,8 +44,8 @@ test("the facts of a thread are what was called, cited, answered and used", asyn
 
 test("a score is met only where everything is that was asked for, and says what was not", async () => {
   const facts = factsOf(await thread());
-  const score = (expect_: object, limits = {}, kind: "fault" | "healthy" = "fault") =>
-    scoreOf({ kind, expect: { ...expectation, ...expect_ }, limits }, facts);
+  const score = (expect_: object, limits = {}) =>
+    scoreOf({ kind: "fault", expect: { ...expectation, ...expect_ }, limits }, facts);
   const wrong = (expect_: object, limits = {}) =>
     score(expect_, limits).checks.flatMap(({ name, wrong: why }) =>
       why === undefined ? [] : [`${name}: ${why}`],
@@ -83,10 +83,14 @@ test("a score is met only where everything is that was asked for, and says what 
     "steps: 3 of at most 2",
     "calls made: 2 of at most 1",
   ]);
-  expect([score({}).wronglyConfirmed, score({}, {}, "healthy").wronglyConfirmed]).toEqual([
-    false,
-    true,
-  ]);
+  const wrongly = (kind: "fault" | "healthy" | "ambiguous", ...finds: string[]) =>
+    scoreOf({ kind, expect: { ...expectation, finds }, limits: {} }, facts).wronglyConfirmed;
+  expect([
+    wrongly("fault"),
+    wrongly("healthy", "all is well"),
+    wrongly("healthy", "web is down"),
+    wrongly("ambiguous", "web is down"),
+  ]).toEqual([false, true, false, true]);
   const silent = scoreOf({ kind: "fault", expect: expectation, limits: {} }, factsOf([]));
   expect([silent.passed, silent.checks[0]?.wrong]).toEqual([
     false,
