@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { EXIT } from "./app/cli/command.ts";
+import { EXIT, exitOf } from "./app/cli/command.ts";
 import { readCommand, usage } from "./app/cli/commands.ts";
 import { BotError, isBotError, messageOf } from "./core/errors.ts";
 
@@ -48,7 +48,6 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${messageOf(error)}\n`);
-  const isUsage = isBotError(error, "USAGE", "CONFIG_INVALID", "THREAD_UNKNOWN");
   if (!isBotError(error)) process.stderr.write(`${error instanceof Error ? error.stack : ""}\n`);
-  process.exitCode = isUsage ? EXIT.usage : EXIT.failed;
+  process.exitCode = exitOf(error);
 }

@@ -93,6 +93,7 @@ export function createAlertRoutes(parts: WebhookParts): HttpRoute[] {
         underway -= 1;
       }
     },
+    tooLong: "Send fewer alerts in one request; Alertmanager's max_alerts limits them.",
     onCut: (why) => log.warn({ source: source.name }, `A request of alerts was refused: ${why}`),
   }));
   return all.length === 0 ? [] : [...all, elsewhere(names, hasToken)];

@@ -10,6 +10,7 @@ import { pipeline } from "node:stream/promises";
 import ipaddr from "ipaddr.js";
 import type { Logger } from "pino";
 import { BotError, messageOf } from "../core/errors.ts";
+import { formatBytes } from "../core/text.ts";
 import type { HttpReply, HttpRoute } from "../core/http-route.ts";
 import { readCapped } from "../core/read-capped.ts";
 
@@ -136,7 +137,8 @@ async function serve(
   } catch (error) {
     const { status, message } = error instanceof TooLong ? error : CUT_OFF;
     route.onCut?.(message);
-    return refuse(response, { status });
+    const help = error instanceof TooLong ? (route.tooLong ?? SEND_LESS) : "Send it again.";
+    return refuse(response, { status, text: `The body was not read: ${message}. ${help}\n` });
   }
   const asked = { headers, body, query: new URLSearchParams(query) };
   await reply(response, await route.handle(asked).catch(() => ({ status: 500 })));
@@ -166,12 +168,14 @@ class TooLong extends Error {
   readonly status = 413;
 }
 
+const SEND_LESS = "Send less in one request.";
+
 const CUT_OFF = { status: 400, message: "it was cut off" };
 
 /** @throws TooLong, else what the connection's end throws */
 async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<string> {
   // Made only where it is thrown: an error takes longer than the rest of this.
-  const tooLong = () => new TooLong(`it is longer than ${maxBytes} bytes`);
+  const tooLong = () => new TooLong(`it is longer than ${formatBytes(maxBytes)}`);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLong();
   const { bytes, isWhole, error } = await readCapped(request, maxBytes);
   if (error !== undefined) throw error;

@@ -24,6 +24,8 @@ export interface HttpRoute {
   isLocal?: boolean;
   /** Of a request's body. Default: 1 MiB. */
   maxBytes?: number;
+  /** What whoever sends more can do, as a sentence. */
+  tooLong?: string;
   /** The reply that refuses the request by its headers alone: its body is then not read. Undefined: it is read. */
   refuse?(headers: HttpRequest["headers"]): HttpReply | undefined;
   /** Answers for its own failures; what it throws is a 500. */

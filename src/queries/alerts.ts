@@ -163,11 +163,11 @@ function linksOf(
   alerts: readonly AlertFields[],
   { encode, mayLinkAlert }: Pick<Shown, "encode" | "mayLinkAlert">,
 ): AlertCard["links"] {
-  // A name before the host, or a password, is nothing to show.
-  const plain = alerts.flatMap(({ links = [] }) => links).filter(({ url }) => !hasUser(url));
-  const links = plain.map(({ label, url }) => {
+  const told = alerts.flatMap(({ links = [] }) => links);
+  const links = told.map(({ label, url: written }) => {
+    const { url, isOdd } = spelledOut(written);
     const shown = encode(url);
-    const isAllowed = isMonitoringPage(url) || mayLinkAlert?.(url) === true;
+    const isAllowed = !isOdd && (isMonitoringPage(url) || mayLinkAlert?.(url) === true);
     return { label: encode(label), url: shown, isKnown: shown === url && isAllowed };
   });
   const once = [...new Map(links.map((link) => [link.url, link])).values()];
@@ -177,7 +177,17 @@ function linksOf(
   ].slice(0, MAX_LINKS);
 }
 
-function hasUser(address: string): boolean {
-  const { username, password } = URL.parse(address) ?? {};
-  return username !== "" || password !== "";
+/**
+ * An address with its host as everybody spells it: small letters, no dot behind it, no usual port. One that had a name or a password
+ * before the host is `isOdd`, and is shown without them.
+ */
+function spelledOut(address: string): { url: string; isOdd: boolean } {
+  const url = URL.parse(address);
+  if (url === null) return { url: address, isOdd: true };
+  const isOdd = url.username !== "" || url.password !== "";
+  url.username = "";
+  url.password = "";
+  url.hostname = url.hostname.replace(/\.$/, "");
+  const isUsual = !isOdd && address.startsWith(url.origin);
+  return { url: isUsual ? address : url.href, isOdd };
 }

@@ -40,7 +40,7 @@ export type Proposal =
   /** A gate of its run refused it, or answered it in a tool's place. */
   | { kind: "instead"; instead: Heard<Instead> }
   /** Its run only reads, and this would not, or people would have to be asked. */
-  | { kind: "beyond" }
+  | { kind: "beyond"; why?: string }
   /** Nobody can say yet who could approve it, and people are told that this takes long. */
   | { kind: "later" }
   | { kind: "allow"; prepared: PreparedCall }
@@ -61,7 +61,7 @@ export function preparedDrafts(
     isCheck(run, call.call) &&
     (proposal.kind === "beyond" || wantsMore || proposal.kind === "question")
   )
-    return [finishedDraft(call, "blocked", phrases.results.notAsked)];
+    return [finishedDraft(call, "blocked", phrases.results.notAsked(whyOf(proposal)))];
   if (proposal.kind === "beyond" || asksNobody || (wantsMore && mayOnlyRead(run))) {
     const why = isReader(run) ? phrases.results.beyondReading : phrases.results.nobodyAsked;
     return [{ ...finishedDraft(call, "blocked", why), handsOver: true }];
@@ -95,6 +95,11 @@ function insteadDrafts(
   const { modelRun } = run ?? {};
   const kept = modelRun === undefined ? [] : [planDraft(call.run, modelRun, instead.keeps.plan)];
   return [...kept, { ...finishedDraft(call, "ok", text), gate }];
+}
+
+/** Why people would have to be asked, as a sentence; undefined: it is not known, or nobody has to be. */
+function whyOf(proposal: Proposal): string | undefined {
+  return proposal.kind === "beyond" ? proposal.why : undefined;
 }
 
 /** A card's first revision, or its next. */

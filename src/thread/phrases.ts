@@ -156,7 +156,8 @@ export const results = {
     "Not run: a card is open or was when this run began, so the run only reads. Whoever asked is told that the change waits for the card; it is taken up then. Answer now what reads can show.",
   nobodyAsked:
     "Not run: an app's message began this run and no person asked for it, so it only reads and asks nobody. Answer with what reads show, and say what a person could ask for.",
-  notAsked: "Left out: the rules ask people about it, and a check asks nobody.",
+  notAsked: (why = "the rules ask people about it.") =>
+    `Left out: ${why} A check asks nobody; network.allow or an allow rule in watchkeeper.yaml ends the question.`,
   tooLate: (limitMs: number) => `No answer within ${limitMs / 1_000} s.`,
   cancelled: (by: string) => `Cancelled by ${by}. The tool didn't run.`,
   answered: (by: string, text: string) => `${by} answered: ${text}`,

@@ -102,3 +102,17 @@ test("what is beneath an address goes to it, unless it has an address of its own
   expect(await statusOf("/alerts/a", "GET")).toBe(405);
   expect(await statusOf("/alerts/b", "GET")).toBe(405);
 });
+
+test("a body that is too long is answered by the limit and what to do", async () => {
+  const { url } = await open(
+    { ...route("/alerts", 202), maxBytes: 1024, tooLong: "Send fewer alerts in one request." },
+    { ...route("/hook", 202), maxBytes: 1024 },
+  );
+  const sent = async (path: string) => {
+    const reply = await fetch(url + path, { method: "POST", body: "x".repeat(1_025) });
+    return [reply.status, await reply.text()];
+  };
+  const unread = "The body was not read: it is longer than 1 KiB.";
+  expect(await sent("/alerts")).toEqual([413, `${unread} Send fewer alerts in one request.\n`]);
+  expect(await sent("/hook")).toEqual([413, `${unread} Send less in one request.\n`]);
+});

@@ -53,11 +53,16 @@ describe("an alert", () => {
       },
     };
     const stage = await createStage({ tools: [fetch], skills });
-    const labels = { ...ALERT.labels, url: "https://evil.example.org/?q=secret" };
+    const labels = { ...ALERT.labels, instance: "https://evil.example.org/?q=secret" };
     await stage.post(alertState(1, { alerts: [{ ...ALERT, labels }] }));
     await stage.settle();
     expect(fetch.runs).toEqual([]);
-    expect(stage.chat.answers()[0]?.text).toContain("Left out: the rules ask people about it");
+    // The rule is named, and what ends it.
+    const said = stage.chat.answers()[0]?.text;
+    expect(said).toContain("Nobody here named evil.example.org");
+    expect(said).toContain(
+      "A check asks nobody; network.allow or an allow rule in watchkeeper.yaml",
+    );
   });
 
   test("without triage, or that is over, is not looked into", async () => {

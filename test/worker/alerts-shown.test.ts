@@ -124,7 +124,6 @@ test("what may be clicked are pages of the monitoring systems' own domains, and 
     { label: "Rule", url: "https://pagerduty.com.evil.test/x" },
     { label: "Runbook", url: "https://ana@acme.pagerduty.com/x" },
     { label: "Query", url: "http://prometheus.corp:9090/graph?g0.expr=up" },
-    { label: "Token", url: "http://prometheus.corp:9090/graph?token=hunter2" },
   ];
   await stage.tell(alertState(1, { alerts: [alertFields({ links })] }));
   const [message] = stage.living();
@@ -134,7 +133,8 @@ test("what may be clicked are pages of the monitoring systems' own domains, and 
       { ...links[0], isKnown: true },
       { ...links[3], isKnown: true },
       { ...links[1], isKnown: false },
-      { label: "Token", url: "http://prometheus.corp:9090/graph?token=•••", isKnown: false },
+      // Without the name before its host, and never a link.
+      { label: "Runbook", url: "https://acme.pagerduty.com/x", isKnown: false },
     ],
   });
   const [text] = stage.living().map(textIn);
@@ -146,6 +146,29 @@ test("what may be clicked are pages of the monitoring systems' own domains, and 
     ["Query (prometheus.corp:9090)", links[3]?.url],
   ]);
   expect(inlines.find(({ text: shown }) => shown.includes("evil.test"))?.code).toBe(true);
+});
+
+test("an address with a secret is shown without it, and never a link", async () => {
+  const stage = await told({ hide: (text) => text.replaceAll("hunter2", "•••") });
+  stage.parts.mayLinkAlert = createLinkRule(["prometheus.corp:9090"]);
+  const links = [{ label: "Token", url: "http://prometheus.corp:9090/graph?token=hunter2" }];
+  await stage.tell(alertState(1, { alerts: [alertFields({ links })] }));
+  const url = "http://prometheus.corp:9090/graph?token=•••";
+  const [message] = stage.living();
+  expect(message?.living.card).toMatchObject({ links: [{ label: "Token", url, isKnown: false }] });
+});
+
+test.each([
+  ["http://PROMETHEUS.corp:9090/graph", "http://prometheus.corp:9090/graph"],
+  ["http://prometheus.corp.:9090/graph", "http://prometheus.corp:9090/graph"],
+  ["https://Acme.PagerDuty.com:443/x", "https://acme.pagerduty.com/x"],
+])("a host in odd spelling is the host: %s", async (url, plain) => {
+  const stage = await told({});
+  stage.parts.mayLinkAlert = createLinkRule(["prometheus.corp:9090"]);
+  await stage.tell(alertState(1, { alerts: [alertFields({ links: [{ label: "Query", url }] })] }));
+  const [message] = stage.living();
+  const { timeline = [] } = renderAlerts(message?.living.card as AlertCard);
+  expect(timeline.flatMap((inline) => inline.url ?? [])).toEqual([plain]);
 });
 
 test("a silenced group says so, until when and by whom; when that ends it fires again, and says if nothing was heard since", async () => {

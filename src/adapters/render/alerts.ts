@@ -253,7 +253,8 @@ const personOf = (name: string) => clip(oneLine(name), MAX.label);
 function linksOf({ links }: AlertCard): Inline[][] {
   const known = links.filter(({ isKnown }) => isKnown).flatMap(knownLink);
   const others = links
-    .filter(({ isKnown }) => !isKnown)
+    // What cannot be a link can be copied.
+    .filter((link) => !link.isKnown || knownLink(link).length === 0)
     .flatMap(copiedLink)
     .slice(0, MAX_COPIED);
   const inline = known.flatMap((each, at) => (at === 0 ? [each] : [{ text: " · " }, each]));

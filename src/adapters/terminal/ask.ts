@@ -195,6 +195,16 @@ async function report(
   return status === waiting ? 3 : 1;
 }
 
+/** Elsewhere a card shows what a command recorded, and the answer only names it. Here nothing but the answer is printed. */
+function withRecord(answer: Answer): Answer {
+  const { text, results, byChecks, isModelRun } = answer;
+  const [only, another] = results;
+  const isNamed = text !== undefined && !isModelRun && byChecks !== true;
+  return isNamed && only?.outcome === "ok" && another === undefined
+    ? { ...answer, text: only.text }
+    : answer;
+}
+
 /** For scripts as much as for people: never coloured, nothing shortened. Of a model's answer only its words. */
 async function printAnswer(options: AskOptions, answer: Answer): Promise<void> {
   const look = {
@@ -204,7 +214,7 @@ async function printAnswer(options: AskOptions, answer: Answer): Promise<void> {
     rich: false,
   };
   if (!answer.isModelRun || answer.text === undefined) {
-    await write(options.out, await messageText(answer, look));
+    await write(options.out, await messageText(withRecord(answer), look));
     return;
   }
   const status = answer.status === "wrapped_up" ? "completed" : answer.status;

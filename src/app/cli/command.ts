@@ -1,4 +1,4 @@
-import { BotError } from "../../core/errors.ts";
+import { BotError, isBotError } from "../../core/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
@@ -6,6 +6,20 @@ import { commandLine } from "../../core/installation.ts";
 
 /** Exit codes of every command; scripts rely on them. 3: it needs an approval or an answer. */
 export const EXIT = { answered: 0, failed: 1, usage: 2, needsApproval: 3 } as const;
+
+/** What was typed, or the configuration, is wrong: a command's form, a value, or the name of something that is not there. */
+const USAGE_ERRORS = [
+  "USAGE",
+  "CONFIG_INVALID",
+  "INPUT_INVALID",
+  "THREAD_UNKNOWN",
+  "ARTIFACT_UNKNOWN",
+] as const;
+
+/** How a command ends that throws: 2 for wrong use, else 1. No command says it in another way. */
+export function exitOf(error: unknown): 1 | 2 {
+  return isBotError(error, ...USAGE_ERRORS) ? EXIT.usage : EXIT.failed;
+}
 
 export interface CommandInput {
   config: Config;

@@ -50,7 +50,7 @@ export function usage(commands: readonly CliCommand[] = COMMANDS): string {
       return [...head, ...more.map((line) => pad + line)];
     }),
   );
-  return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 failed, 2 usage or configuration, 3 needs approval or an answer.`;
+  return `Usage:\n${lines.join("\n")}\nExit codes: 0 answered, 1 what was asked failed, 2 wrong use or configuration, 3 needs approval or an answer.`;
 }
 
 const seeAll = () => `\`${commandLine("help")}\` lists every command.`;

@@ -81,7 +81,12 @@ export async function binsText(
       alt,
       unseen: true,
     };
-    return { label, lines, note: ["", "The thread sees a chart."], images: [image] };
+    return {
+      label,
+      lines,
+      note: ["", "A chart shows it; a terminal tells in words what is on it."],
+      images: [image],
+    };
   } catch (error) {
     signal.throwIfAborted();
     return { label, lines, note: ["", `No chart could be drawn: ${messageOf(error)}`], images: [] };

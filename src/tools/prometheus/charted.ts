@@ -39,7 +39,10 @@ export async function chartOf(
       alt,
       unseen: true,
     };
-    return { note: `The thread sees a chart${count}.`, images: [image] };
+    return {
+      note: `A chart shows it${count}; a terminal tells in words what is on it.`,
+      images: [image],
+    };
   } catch (error) {
     signal.throwIfAborted();
     return { note: `No chart could be drawn: ${messageOf(error)}`, images: [] };

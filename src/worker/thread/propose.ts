@@ -72,6 +72,12 @@ function repeats({ thread }: ThreadContext, { run }: Call): boolean {
   return thread.runs.get(run)?.started.repeats !== undefined;
 }
 
+/** Why a rule asks people about it; a check's reader is told. */
+function whyAsked(decision: Decision, encode: (text: string) => string): { why?: string } {
+  const why = decision.kind === "ask" ? decision.why : undefined;
+  return why === undefined ? {} : { why: encode(why) };
+}
+
 function blocked(text: string): Proposal {
   return { kind: "blocked", text };
 }
@@ -112,7 +118,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   }
   const isRead = prepared.effect === "read" && decision.kind === "allow";
   const run = ctx.thread.runs.get(call.run);
-  if (!isRead && (mayOnlyRead(run) || isCheck(run, call.call))) return { kind: "beyond" };
+  if (!isRead && (mayOnlyRead(run) || isCheck(run, call.call)))
+    return { kind: "beyond", ...whyAsked(decision, encode) };
   // A press alone takes nothing back, and runs nothing that waited for a yes: its card comes first, also where policy would not ask.
   const isPressed = undone !== undefined || repeats(ctx, call);
   const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });

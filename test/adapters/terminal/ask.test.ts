@@ -60,6 +60,15 @@ describe("one question", () => {
     expect(asked.view(THERE)).toBeUndefined();
   });
 
+  test("what a command recorded is printed where elsewhere a card shows it", async () => {
+    const { asked, said, view } = ask();
+    const text = "root opened inc-1. Its card shows it.";
+    await view().post({ ...answerOf("r1", "Opened inc-1 Checkout fails.\nStatus: open"), text });
+    expect(await asked.finished).toBe(0);
+    expect(said.out).toContain("Opened inc-1 Checkout fails.\nStatus: open");
+    expect(said.out).not.toContain("Its card");
+  });
+
   test("it exits with 1 when it failed", async () => {
     const { asked, said, view } = ask();
     const failed = { ...answerOf("r1", ""), status: "failed" as const, results: [] };

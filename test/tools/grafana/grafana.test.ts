@@ -144,7 +144,7 @@ describe("a panel", () => {
       { refId: "A", expr: EXPR, datasource: { uid: "prom-1" }, range: true },
     ]);
     expect(text).toMatch(
-      /^Shop: Errors: 1 series over 1 h, .*\n- .*moved from 1 to 90 at 2026-11-23 01:30:00 UTC .*\nThe thread sees a chart\.$/,
+      /^Shop: Errors: 1 series over 1 h, .*\n- .*moved from 1 to 90 at 2026-11-23 01:30:00 UTC .*\nA chart shows it; a terminal tells in words what is on it\.$/,
     );
     expect(images).toMatchObject([{ name: "chart.png" }]);
   });

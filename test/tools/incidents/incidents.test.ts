@@ -185,7 +185,7 @@ describe("the numbers of a period", () => {
         `${two}  sev1  2026-11-12 10:00 (09:00Z)  56 min  Disk full on db2  https://chat.example/C1/p1`,
         `${one}  sev2  2026-11-10 10:00 (09:00Z)  40 min  Checkout fails  https://chat.example/C1/p1`,
         "",
-        "The thread sees a chart.",
+        "A chart shows it; a terminal tells in words what is on it.",
       ].join("\n"),
     );
   });

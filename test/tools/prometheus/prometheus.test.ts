@@ -158,7 +158,7 @@ describe("a query over a range", () => {
         "2 series over 1 h, 2026-11-23 11:00:00 to 12:00:00 UTC, step 30 s; all of them: job=api",
         "- pod=a: last 9, min 1, max 9, mean 5.033; moved from 1 to 9 at 2026-11-23 11:30:00 UTC (30 min ago)",
         "- pod=b: 5 all the time",
-        "The thread sees a chart.",
+        "A chart shows it; a terminal tells in words what is on it.",
       ].join("\n"),
     );
     expect(images).toMatchObject([{ name: "chart.png", mediaType: "image/png", unseen: true }]);
