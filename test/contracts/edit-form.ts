@@ -10,7 +10,7 @@ import { createTools } from "../../src/tools/registry.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { openHost } from "../fakes/host.ts";
 import { until } from "../until.ts";
-import type { Platform } from "./transport.ts";
+import type { Platform } from "./surface.ts";
 
 /** What a person sees of a form that they have opened, and sent with changes. */
 export interface Sent {

@@ -1,47 +1,19 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
-import type { JournalKey } from "../../src/core/journal-key.ts";
 import type { Draft } from "../../src/core/entry.ts";
-import type { Journal } from "../../src/journal/journal.ts";
 import {
   createIncidentOpen,
   createIncidentResolve,
 } from "../../src/tools/incidents/record-tools.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { ofKind, wordsIn } from "../agent/talking.ts";
-import type { Entry } from "../../src/core/entry.ts";
 import { alertFields, alertState, overState } from "../fakes/alert-state.ts";
 import type { HostOptions } from "../fakes/host.ts";
 import { createLedger } from "../fakes/ledger.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob" | "gus";
-
-/** What of the surface people use here. */
-interface Place {
-  begin(who: Who, text: string): Promise<JournalKey>;
-  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
-  fill(
-    key: JournalKey,
-    who: Who,
-    on: { label: string; action: string },
-    written: Record<string, string>,
-  ): Promise<void>;
-  shown(key: JournalKey): string;
-  pings(): readonly unknown[];
-}
-
-interface Surface {
-  at(): Place;
-  journal(): Journal;
-  run(options: HostOptions): Promise<{ end(): Promise<void> }>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  entriesOf(key: JournalKey): Promise<Entry[]>;
-  pass(ms: number): void;
-  crowd: boolean;
-}
+import type { Surface } from "./surface.ts";
 
 const HOUR = 3_600_000;
 const SILENCE_ID = "0f0f0f0f-1111-4222-8333-444444444444";

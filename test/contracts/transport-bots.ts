@@ -1,46 +1,6 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
-import type { JournalKey } from "../../src/core/journal-key.ts";
 import { ANSWER, call, ofKind, wordsIn } from "../agent/talking.ts";
-import type { HostOptions } from "../fakes/host.ts";
-import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
-import type { fakeTool } from "../fakes/stage.ts";
-
-export interface PlatformOfBots {
-  /**
-   * Another bot posts an alert in the words of its platform's attachments, Bob comments on it, and then this person asks the
-   * bot there. Left out where nobody else writes.
-   */
-  beginUnder?(alert: string, comment: string, who: "ana", text: string): Promise<JournalKey>;
-  /**
-   * A bot posts an alert, mentioning ours or not; the thread in which it would be answered. `listed`: the configuration names
-   * the bot. Left out where nobody else writes.
-   */
-  alert?(
-    text: string,
-    options: { listed: boolean; mention?: boolean; thread?: JournalKey },
-  ): Promise<JournalKey>;
-}
-
-/** A conversation on a surface, as `transportContract` sets it up. */
-interface Surface {
-  at(): PlatformOfBots & {
-    begin(who: "ana", text: string): Promise<JournalKey>;
-    write(key: JournalKey, who: "ana", text: string): Promise<void>;
-    shown(key: JournalKey): string;
-    pings(): readonly unknown[];
-  };
-  run(options: HostOptions): Promise<unknown>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  talk(script: readonly Saying[]): {
-    model: ScriptedModel;
-    look: ReturnType<typeof fakeTool>;
-    act: ReturnType<typeof fakeTool>;
-    options: HostOptions;
-  };
-  ended(key: JournalKey, runs: number): Promise<void>;
-  entriesOf(key: JournalKey): Promise<Entry[]>;
-}
+import type { Surface } from "./surface.ts";
 
 /** Other bots: those that may begin an investigation, and the others. */
 export function botsOnSurface({ at, run, shows, talk, ended, entriesOf }: Surface): void {

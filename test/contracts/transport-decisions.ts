@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { call, resultsIn } from "../agent/talking.ts";
 import { until } from "../until.ts";
-import type { Surface } from "./transport-grants.ts";
+import type { Surface } from "./surface.ts";
 
 /** What becomes of an action that waits for people, and who is told of it. */
 export function decisionsOnSurface({ at, run, shows, talk, crowd, pass }: Surface): void {

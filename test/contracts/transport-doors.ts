@@ -1,56 +1,14 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { createLedger } from "../fakes/ledger.ts";
-import type { Journal } from "../../src/journal/journal.ts";
 import {
   createIncidentOpen,
   createIncidentUpdate,
 } from "../../src/tools/incidents/record-tools.ts";
 import { call, ofKind, wordsIn } from "../agent/talking.ts";
 import type { HostOptions } from "../fakes/host.ts";
-import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob";
-
-export interface PlatformOfDoors {
-  /** Somebody gives a command that only reads; what it says to them. */
-  look(who: Who, what: "status" | "approvals" | "incidents"): Promise<string>;
-  /** Left out where one person sits at the one place. */
-  doors?: Doors;
-}
-
-/** The ways to the bot besides messages and what stands in them. */
-interface Doors {
-  /** Somebody asks by the platform's command in the channel. `said`: what stands there for everybody. */
-  ask(who: Who, question: string): Promise<{ key: JournalKey; said: string }>;
-  /** Bob writes this in the channel; the thread that it would have. */
-  post(text: string): JournalKey;
-  /** Somebody picks it in the menu of the message that the thread begins with. */
-  pick(key: JournalKey, who: Who, item: "Investigate" | "Add to incident"): Promise<void>;
-  /** Somebody chooses an incident in the form that came up before them. */
-  choose(who: Who, incident: string): Promise<void>;
-  /** What is offered to somebody who types this for an open incident. Left out where nothing is. */
-  offered?(who: Who, typed: string): Promise<readonly string[]>;
-}
-
-/** A conversation on a surface, as `transportContract` sets it up. */
-interface Surface {
-  at(): PlatformOfDoors & {
-    begin(who: Who, text: string): Promise<JournalKey>;
-    write(key: JournalKey, who: Who, text: string): Promise<void>;
-    shown(key: JournalKey): string;
-    told(who: Who): string;
-    pings(): readonly unknown[];
-  };
-  journal(): Journal;
-  run(options: HostOptions): Promise<unknown>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  talk(script: readonly Saying[]): { model: ScriptedModel; options: HostOptions };
-  entriesOf(key: JournalKey): Promise<Entry[]>;
-  crowd: boolean;
-}
+import type { Doors, Surface } from "./surface.ts";
 
 /** What people ask by commands, and from a message's menu. */
 export function doorsOnSurface(surface: Surface): void {

@@ -1,36 +1,8 @@
 import { expect, test } from "vitest";
-import type { JournalKey } from "../../src/core/journal-key.ts";
 import { createFeedback } from "../../src/team/feedback.ts";
 import { createFeedbackList } from "../../src/tools/feedback/feedback-list.ts";
-import type { Host, HostOptions } from "../fakes/host.ts";
-import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob" | "cy";
-
-/** What of the surface people use here. */
-interface Place {
-  begin(who: Who, text: string): Promise<JournalKey>;
-  write(key: JournalKey, who: Who, text: string): Promise<void>;
-  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
-  fill(
-    key: JournalKey,
-    who: Who,
-    on: { label: string; action: string },
-    written: Record<string, string>,
-  ): Promise<void>;
-  told(who: Who): string;
-  shown(key: JournalKey): string;
-}
-
-/** A conversation on a surface, as `transportContract` sets it up. */
-interface Surface {
-  at(): Place;
-  run(options: HostOptions): Promise<{ host: Host }>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  talk(script: readonly Saying[]): { model: ScriptedModel; options: HostOptions };
-  kindsOf(key: JournalKey): Promise<string[]>;
-}
+import type { Surface } from "./surface.ts";
 
 /** What people say of an answer: kept beside the thread, counted, and told to no model. */
 export function feedbackOnSurface({ at, run, shows, talk, kindsOf }: Surface): void {

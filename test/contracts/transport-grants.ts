@@ -1,47 +1,8 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
-import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { ofKind } from "../agent/talking.ts";
-import type { Host, HostOptions } from "../fakes/host.ts";
-import type { Saying, ScriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob" | "cy";
-
-/** What of the surface people use here. */
-interface Place {
-  begin(who: Who, text: string): Promise<JournalKey>;
-  write(key: JournalKey, who: Who, text: string): Promise<void>;
-  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
-  fill(
-    key: JournalKey,
-    who: Who,
-    on: { label: string; action: string },
-    written: Record<string, string>,
-  ): Promise<void>;
-  denyBecause(key: JournalKey, who: Who, action: string, reason: string): Promise<void>;
-  shown(key: JournalKey): string;
-  pings(): readonly unknown[];
-}
-
-/** A conversation on a surface, as `transportContract` sets it up. */
-export interface Surface {
-  at(): Place;
-  run(options: HostOptions): Promise<{ host: Host; end(): Promise<void> }>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  talk(script: readonly Saying[]): {
-    model: ScriptedModel;
-    act: Tool & { runs: string[] };
-    options: HostOptions;
-  };
-  /** Time passes. */
-  pass(ms: number): void;
-  kindsOf(key: JournalKey): Promise<string[]>;
-  entriesOf(key: JournalKey): Promise<Entry[]>;
-  crowd: boolean;
-}
+import type { Surface } from "./surface.ts";
 
 /** What an approval may say besides yes: the same again, a typed name, a reason to wait for nobody else. */
 export function grantsOnSurface(surface: Surface): void {

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import type { JournalKey } from "../../src/core/journal-key.ts";
 import { createLedger } from "../fakes/ledger.ts";
-import type { Journal } from "../../src/journal/journal.ts";
 import {
   createIncidentOpen,
   createIncidentResolve,
@@ -9,34 +7,7 @@ import {
 } from "../../src/tools/incidents/record-tools.ts";
 import type { HostOptions } from "../fakes/host.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob" | "gus";
-
-/** What of the surface people use here. */
-interface Place {
-  begin(who: Who, text: string): Promise<JournalKey>;
-  fill(
-    key: JournalKey,
-    who: Who,
-    on: { label: string; action: string },
-    written: Record<string, string>,
-  ): Promise<void>;
-  write(key: JournalKey, who: Who, text: string): Promise<void>;
-  mark?(key: JournalKey, who: Who, text: string, isOn: boolean): Promise<void>;
-  scramble?(): void;
-  told(who: Who): string;
-  shown(key: JournalKey): string;
-  pings(): readonly unknown[];
-}
-
-/** A conversation on a surface, as `transportContract` sets it up. */
-interface Surface {
-  at(): Place;
-  journal(): Journal;
-  run(options: HostOptions): Promise<{ end(): Promise<void> }>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  crowd: boolean;
-}
+import type { Surface } from "./surface.ts";
 
 /** An incident's card: it, the record and what can be typed always say the same. */
 export function incidentsOnSurface({ at, journal, run, shows, crowd }: Surface): void {

@@ -1,33 +1,11 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
-import type { JournalKey } from "../../src/core/journal-key.ts";
-import type { Journal } from "../../src/journal/journal.ts";
 import { createIncidentOpen } from "../../src/tools/incidents/record-tools.ts";
 import { ofKind } from "../agent/talking.ts";
 import type { HostOptions } from "../fakes/host.ts";
 import { createLedger } from "../fakes/ledger.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
-
-type Who = "ana" | "bob" | "cy" | "gus";
-
-/** What of the surface people use here. */
-interface Place {
-  begin(who: Who, text: string): Promise<JournalKey>;
-  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
-  told(who: Who): string;
-  shown(key: JournalKey): string;
-  pings(): readonly unknown[];
-}
-
-interface Surface {
-  at(): Place;
-  journal(): Journal;
-  run(options: HostOptions): Promise<{ end(): Promise<void> }>;
-  shows(key: JournalKey, text: string | RegExp): Promise<void>;
-  entriesOf(key: JournalKey): Promise<Entry[]>;
-  crowd: boolean;
-}
+import type { Surface } from "./surface.ts";
 
 /** A thread that looks like an incident offers to record it, on every surface. */
 export function offersOnSurface({ at, journal, run, shows, entriesOf, crowd }: Surface): void {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { call } from "../agent/talking.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
-import type { Surface } from "./transport-grants.ts";
+import type { Surface } from "./surface.ts";
 
 /** What of a run and of a thread people see besides answers. */
 export function progressOnSurface({ at, run, shows, talk, pass }: Surface): void {

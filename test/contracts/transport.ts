@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Adapter, ChatParts } from "../../src/adapters/adapter.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
@@ -9,68 +8,16 @@ import { type Host, type HostOptions, openHost } from "../fakes/host.ts";
 import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { until } from "../until.ts";
+import type { Platform, Surface } from "./surface.ts";
 import { feedbackOnSurface } from "./transport-feedback.ts";
 import { decisionsOnSurface } from "./transport-decisions.ts";
-import { botsOnSurface, type PlatformOfBots } from "./transport-bots.ts";
-import { doorsOnSurface, type PlatformOfDoors } from "./transport-doors.ts";
+import { botsOnSurface } from "./transport-bots.ts";
+import { doorsOnSurface } from "./transport-doors.ts";
 import { alertsOnSurface } from "./transport-alerts.ts";
 import { incidentsOnSurface } from "./transport-incidents.ts";
 import { offersOnSurface } from "./transport-offers.ts";
 import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
-
-/** Ana, Bob and Cy are full members of the channel, Gus is a guest in it. */
-export type Who = "ana" | "bob" | "cy" | "gus";
-
-/** A platform with its people, and what can be seen there. */
-export interface Platform extends PlatformOfBots, PlatformOfDoors {
-  /** A process's connection to it, that nothing comes through yet. */
-  connect(): Connection;
-  /**
-   * Somebody asks the bot something in a new place, mentioning it where that is needed. Files only where people send them,
-   * as in a crowd.
-   */
-  begin(who: Who, text: string, files?: readonly SentFile[]): Promise<JournalKey>;
-  /** Somebody writes in the thread, without a mention. */
-  write(key: JournalKey, who: Who, text: string): Promise<void>;
-  /** Somebody puts 📌 on the thread's newest message with this text, or takes it away. Left out where people can't. */
-  mark?(key: JournalKey, who: Who, text: string, isOn: boolean): Promise<void>;
-  /** Somebody presses the button with this label, on the newest message of the thread that has it and shows `on`. */
-  press(key: JournalKey, who: Who, label: string, on: string): Promise<void>;
-  /** Somebody denies the action, with this reason, in whichever way the card offers. */
-  denyBecause(key: JournalKey, who: Who, action: string, reason: string): Promise<void>;
-  /** Somebody presses the button, on the action's newest card, and fills in the form that it opens. */
-  fill(
-    key: JournalKey,
-    who: Who,
-    { label, action }: { label: string; action: string },
-    written: Record<string, string>,
-  ): Promise<void>;
-  stop(key: JournalKey, who: Who): Promise<void>;
-  /** All that stands in the thread now, as text, in order; what people wrote as well. */
-  shown(key: JournalKey): string;
-  /** All that this person reads behind a button, page after page, and its code's languages. Undefined: all stands in the thread. */
-  read?(key: JournalKey, who: Who, label: RegExp): Promise<{ text: string; languages: string[] }>;
-  /** What only this person was told. */
-  told(who: Who): string;
-  /** Whoever something of ours would have notified. */
-  pings(): readonly unknown[];
-  /** From now on every event comes several times, out of order. Left out where events cannot. */
-  scramble?(): void;
-  end(): Promise<void>;
-}
-
-interface SentFile {
-  name: string;
-  type: string;
-  bytes: Uint8Array;
-}
-
-interface Connection {
-  adapter: Adapter;
-  start(parts: ChatParts): Promise<void>;
-  stop(): Promise<void>;
-}
 
 /** A picture, by its first bytes. */
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -216,8 +163,10 @@ export function transportContract(
       await shows(key, crowd ? /denied by cy/i : /denied by/i);
     });
 
-    const surface = {
+    const surface: Surface = {
       at: () => platform,
+      journal: () => journal,
+      ended,
       run,
       shows,
       talk,
@@ -229,12 +178,12 @@ export function transportContract(
       },
     };
     decisionsOnSurface(surface);
-    doorsOnSurface({ ...surface, journal: () => journal });
+    doorsOnSurface(surface);
     grantsOnSurface(surface);
-    botsOnSurface({ at: () => platform, run, shows, talk, ended, entriesOf });
-    alertsOnSurface({ ...surface, journal: () => journal });
-    incidentsOnSurface({ at: () => platform, journal: () => journal, run, shows, crowd });
-    offersOnSurface({ ...surface, journal: () => journal });
+    botsOnSurface(surface);
+    alertsOnSurface(surface);
+    incidentsOnSurface(surface);
+    offersOnSurface(surface);
 
     test("Stop ends what goes on", async () => {
       const begun = Promise.withResolvers<void>();
@@ -409,7 +358,7 @@ export function transportContract(
         expect(act.runs).toEqual(["web"]);
       });
 
-      feedbackOnSurface({ at: () => platform, run, shows, talk, kindsOf });
+      feedbackOnSurface(surface);
       progressOnSurface(surface);
 
       test("events that come several times and out of order are one conversation", async () => {

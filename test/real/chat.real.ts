@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openGuild } from "../adapters/discord/guild.ts";
 import { openWorkspace } from "../adapters/slack/workspace.ts";
-import type { Platform } from "../contracts/transport.ts";
+import type { Platform } from "../contracts/surface.ts";
 import { collect, Program } from "../fakes/program.ts";
 import { type Answers, type Provider, startProvider, WIRES } from "../fakes/provider.ts";
 import { RedisServer } from "../fakes/redis-server.ts";

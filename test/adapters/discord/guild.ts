@@ -4,7 +4,7 @@ import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import { tryJson } from "../../../src/core/json.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
-import type { Who } from "../../contracts/transport.ts";
+import type { Who } from "../../contracts/surface.ts";
 import { FakeDiscord } from "../../fakes/discord/discord.ts";
 
 /** A fake guild in which the bot, Ana, Bob, Cy and Gus, who has yet to accept its rules, share a channel. */

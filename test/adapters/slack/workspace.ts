@@ -3,7 +3,7 @@ import * as z from "zod";
 import { createSlack } from "../../../src/adapters/slack/adapter.ts";
 import type { JournalKey } from "../../../src/core/journal-key.ts";
 import type { EditingPlatform, Sent } from "../../contracts/edit-form.ts";
-import type { Who } from "../../contracts/transport.ts";
+import type { Who } from "../../contracts/surface.ts";
 import { FakeSlack, type FakeMessage, typed } from "../../fakes/slack/slack.ts";
 
 /** A fake workspace in which the bot, Ana, Bob, Cy and the guest Gus share a channel. */
