@@ -30,8 +30,10 @@ export function settingsFor(id: string, config: Config["model"]): ModelSettings 
   if (id === config.id) return config;
   const own = config.fallbacks.find(({ model }) => model === id);
   if (own === undefined) return { ...config, contextWindow: undefined };
-  const { effort, contextWindow } = own;
-  return { values: config.values, contextWindow, ...(effort && { effort }) };
+  const { values, models } = config;
+  const { effort, thinking, contextWindow } = own;
+  const wishes = { ...(effort && { effort }), ...(thinking && { thinking }) };
+  return { values, models, contextWindow, ...wishes };
 }
 
 /** The configured models; each change of whether they answer is logged, and that none does is told the operations channel. */

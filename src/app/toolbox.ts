@@ -8,6 +8,7 @@ import type { RunTerms } from "../core/run-terms.ts";
 import type { Viewer } from "../core/viewer.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import type { Models } from "../models/chain.ts";
+import { knownModel, priceText } from "../models/known.ts";
 import { contextWindowOf, modelProblem } from "../models/load.ts";
 import { settingsFor } from "./models.ts";
 import type { Encoder } from "../security/encoder.ts";
@@ -117,6 +118,7 @@ export function createToolbox(
       answerCommand(command, thread, {
         ...status(),
         modelProblem: (id) => modelProblem(id, config.model),
+        priceOf: (id) => priceText(knownModel(id, config.model.models).price),
         frozen: frozenNow,
       }),
     checks: checkingOf(config, () => toolset.skills, tools),

@@ -31,6 +31,8 @@ import { type StatusParts, statusText, toolCounts } from "./status.ts";
 export interface CommandParts extends StatusParts {
   /** Why no run could use this model, or undefined. */
   modelProblem(id: string): string | undefined;
+  /** What a model costs, in words. */
+  priceOf?(id: string): string;
   /** What is frozen now, a sentence each, as far as it may be seen in the thread. */
   frozen?: readonly string[] | undefined;
 }
@@ -132,7 +134,7 @@ function toolLine({ name, summary, description, effectOf, say = [] }: Tool): str
 function modelText(
   chosen: string | undefined,
   { model }: Thread,
-  { terms, modelProblem }: CommandParts,
+  { terms, modelProblem, priceOf }: CommandParts,
 ): DirectAnswer {
   const id = chosen ?? model ?? terms?.model;
   if (terms === undefined || id === undefined) {
@@ -143,7 +145,8 @@ function modelText(
   const { steps, tokens, minutes } = terms.budget;
   const limits = `One answer may take ${steps} steps, ${tokens.toLocaleString("en")} tokens and ${minutes} minutes of work; one day ${terms.tokensPerDay.toLocaleString("en")} tokens.`;
   const from = chosen === undefined ? "" : " from its next run on";
-  return { kind: "text", text: `This thread uses ${id}${from}. ${limits}`, failed: false };
+  const price = priceOf === undefined ? "" : ` (${priceOf(id)})`;
+  return { kind: "text", text: `This thread uses ${id}${from}${price}. ${limits}`, failed: false };
 }
 
 function grantsText(thread: Thread): string {

@@ -48,6 +48,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
     readonly isStandard: boolean;
     /** What the providers are set to, among others. */
     readonly values: SettingValues;
+    /** What is said of models, by their ids. */
+    readonly models: Model["models"];
   };
   /** What models may use up, tokens as the provider counts them; days are UTC. */
   readonly budgets: { readonly [Limit in keyof Model["budgets"]]-?: number };
@@ -100,7 +102,7 @@ export async function loadConfig(
   mistakes.push(...checkParts(env, values, file), ...unset(env, held));
   refuse(mistakes);
 
-  const { id, terms, budgets } = settingsOf(modelPart, values);
+  const { id, terms, models, budgets } = settingsOf(modelPart, values);
   const { port, noColor, ...own } = settingsOf(processPart, values);
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
@@ -118,6 +120,7 @@ export async function loadConfig(
       id: id === NO_MODEL ? undefined : (id ?? standard),
       isStandard: id === undefined && standard !== undefined,
       values,
+      models,
       ...terms,
     },
     budgets: budgetsOf(budgets),

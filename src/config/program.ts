@@ -21,6 +21,9 @@ const STANDARD_MODELS = PROVIDERS.filter(({ suffices }) => suffices !== undefine
   .join(" or ");
 
 const effort = z.enum(["low", "medium", "high"]);
+const thinking = z.union([z.literal("adaptive"), z.int().min(1_024).max(1_000_000)], {
+  error: "expected adaptive, or a whole number of tokens from 1024",
+});
 const windowTokens = z.int().min(4_096).max(100_000_000);
 const modelId = z
   .string()
@@ -31,16 +34,48 @@ const fallback = z.strictObject({
   model: modelId,
   contextWindow: windowTokens.optional(),
   effort: effort.optional(),
+  thinking: thinking.optional(),
 });
+
+const dollars = z.number().min(0).max(100_000);
+const onePrice = z.strictObject({
+  input: dollars,
+  cachedInput: dollars.optional(),
+  cacheWrite: dollars.optional(),
+  output: dollars,
+});
+
+const models = z
+  .record(
+    modelId,
+    z.strictObject({
+      contextWindow: windowTokens.optional(),
+      maxOutputTokens: z.int().min(256).max(1_000_000).optional(),
+      price: onePrice
+        .extend({ above: onePrice.extend({ tokens: z.int().min(1) }).optional() })
+        .optional(),
+      thinking: z.enum(["adaptive", "fixed", "none"]).optional(),
+      effort: z.boolean().optional(),
+      images: z.boolean().optional(),
+      documents: z.boolean().optional(),
+      structuredOutput: z.boolean().optional(),
+    }),
+  )
+  .default({});
 
 const modelTerms = z
   .strictObject({
     effort: effort.optional().meta({
-      description: "`low`, `medium` or `high`: how much the model thinks, where it can be told.",
+      description: "`low`, `medium` or `high`: how hard the model tries, where it can be told.",
+      unset: "the model's",
+    }),
+    thinking: thinking.optional().meta({
+      description:
+        "Whether the model thinks before it answers: `adaptive`, or tokens from 1024 that it may think at most, less than `maxOutputTokens`. [What is sent to which model](model.md#thinking-and-effort).",
       unset: "the model's",
     }),
     contextWindow: windowTokens.optional().meta({
-      description: `Tokens that a request and its response may use together, from 4096. Not set: ${windows.join(", ")}.`,
+      description: `Tokens that a request and its response may use together, from 4096. For \`MODEL\` alone. Not set: what is [known of the model](model.md#what-is-known-of-models), else ${windows.join(", ")}.`,
       unset: "the provider's",
     }),
     maxOutputTokens: z
@@ -70,6 +105,10 @@ const modelTerms = z
   .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {
     path: ["contextWindow"],
     message: "expected more than maxOutputTokens (8192 unless it is set): a request must fit too",
+  })
+  .refine(({ thinking: wish, maxOutputTokens }) => !(Number(wish) >= maxOutputTokens), {
+    path: ["thinking"],
+    message: "expected less than maxOutputTokens (8192 unless it is set): the answer must fit too",
   });
 
 const budgets = z.strictObject({
@@ -125,6 +164,11 @@ export const modelPart = defineSettings({
       `The model that answers plain language: ${PROVIDERS.map(({ name }) => `\`${name}/<name>\``).join(", ")}. Not set: ${STANDARD_MODELS} by the key that is set. \`${NO_MODEL}\`: direct commands and checks only.`,
     ),
     terms: fromYaml("model", modelTerms.prefault({})),
+    models: fromYaml(
+      "models",
+      models,
+      "What holds for a model instead of what is known of it, by its id, such as `openai-compatible/qwen3: { contextWindow: 32768, price: { input: 0.2, output: 0.6 } }`. Prices are US dollars for a million tokens.",
+    ),
     budgets: fromYaml("budgets", budgets.prefault({})),
   }),
 });

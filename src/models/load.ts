@@ -2,7 +2,8 @@ import type { Embedder } from "../core/embedder.ts";
 import { BotError } from "../core/errors.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import type { Model } from "./model.ts";
-import type { ModelOptions, Provider } from "./provider.ts";
+import { knownModel, type KnownModel } from "./known.ts";
+import type { ModelOptions, Provider, Thinking } from "./provider.ts";
 import type { RetryingOptions } from "./retrying.ts";
 import { anthropic } from "./providers/anthropic.ts";
 import { openAiCompatible } from "./providers/openai-compatible.ts";
@@ -17,6 +18,9 @@ export interface ModelSettings {
   /** What the providers are set to. */
   readonly values: SettingValues;
   readonly effort?: ModelOptions["effort"];
+  readonly thinking?: ModelOptions["thinking"];
+  /** What is said of models, by their ids, instead of what is known. */
+  readonly models?: Readonly<Record<string, KnownModel>> | undefined;
   /** In tokens, where the model's differs from its provider's usual one. */
   readonly contextWindow?: number | undefined;
 }
@@ -52,10 +56,31 @@ export function modelProblem(id: string, { values }: ModelSettings): string | un
 
 export function contextWindowOf(
   id: string,
-  { contextWindow }: Pick<ModelSettings, "contextWindow"> = {},
+  { contextWindow, models }: Pick<ModelSettings, "contextWindow" | "models"> = {},
 ): number {
   const { provider = openAiCompatible } = tryModelId(id) ?? {};
-  return contextWindow ?? provider.contextWindow;
+  return contextWindow ?? knownModel(id, models).contextWindow ?? provider.contextWindow;
+}
+
+/** What of the wishes the model takes: one that it refuses would fail every request. */
+export function takenBy(
+  known: KnownModel,
+  { effort, thinking }: Pick<ModelSettings, "effort" | "thinking">,
+): Pick<ModelOptions, "effort" | "thinking"> {
+  return {
+    effort: known.effort === false ? undefined : effort,
+    thinking: thinking === undefined ? undefined : thinkingOf(known, thinking),
+  };
+}
+
+/** More than this is better left to a model that can decide (CORE 003.4). */
+const MAX_FIXED_TOKENS = 32_000;
+
+function thinkingOf({ thinking: kind }: KnownModel, wish: Thinking): Thinking | undefined {
+  if (kind === "none") return undefined;
+  if (kind === "adaptive") return "adaptive";
+  if (kind === "fixed") return wish === "adaptive" ? undefined : Math.min(wish, MAX_FIXED_TOKENS);
+  return wish;
 }
 
 /**
@@ -86,7 +111,13 @@ export async function loadModel(
     throw new BotError("CONFIG_INVALID", problem ?? `A model is ${MODEL_FORMS}.`);
   const { provider, name } = found;
   const { createRetryingModel } = await import("./retrying.ts");
-  const options = { name, effort: settings.effort, contextWindow: contextWindowOf(id, settings) };
+  const known = knownModel(id, settings.models);
+  const options = {
+    name,
+    known,
+    ...takenBy(known, settings),
+    contextWindow: contextWindowOf(id, settings),
+  };
   const model = provider.create(options, settingsOf(provider, settings.values));
   return createRetryingModel(model, retries);
 }

@@ -2,15 +2,26 @@ import type { SettingsPart } from "../core/settings.ts";
 import { type Caller, failureOf } from "./errors.ts";
 import { exchange, type Fetch, watchedFetch } from "./fetch-guard.ts";
 import type { GenerateOptions, Model, ModelRequest, ModelResponse } from "./model.ts";
+import type { KnownModel } from "./known.ts";
 import { createForcing, type Forcing } from "./output-forms.ts";
+import { shownTo } from "./turns.ts";
+
+export type Effort = "low" | "medium" | "high";
+
+/** Whether it thinks before it answers: as much as it finds right, or so many tokens (CORE 003.4: at least 1024). */
+export type Thinking = "adaptive" | number;
 
 export interface ModelOptions {
   /** As the provider writes it, such as `claude-sonnet-5-5`; may contain slashes. */
   name: string;
   /** In tokens. */
   contextWindow: number;
-  /** How hard it thinks, for models that can be told. */
-  effort?: "low" | "medium" | "high" | undefined;
+  /** How hard it tries, for models that can be told. */
+  effort?: Effort | undefined;
+  /** `adaptive`, or tokens; what the model refuses is not here. */
+  thinking?: Thinking | undefined;
+  /** What of its abilities the program goes by; what is not set is tried. */
+  known?: Pick<KnownModel, "maxOutputTokens" | "images" | "documents" | "structuredOutput">;
   /** Default: 60 s without a byte. */
   idleMs?: number | undefined;
 }
@@ -58,15 +69,21 @@ export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> 
 /** A model behind an SDK's client. Whatever goes wrong is a ModelError. */
 export function createStreamingModel<Client>(
   id: string,
-  { contextWindow, idleMs }: ModelOptions,
+  { contextWindow, known = {}, idleMs }: ModelOptions,
   { apiKey, variables, connect, forcings, ask }: Streaming<Client>,
 ): Model {
   let client: Promise<Client> | undefined;
-  const askForced = createForcing(forcings);
+  const { maxOutputTokens = Infinity, structuredOutput = true } = known;
+  const askForced = createForcing(forcings.filter((way) => structuredOutput || way !== "format"));
   return {
     id,
     contextWindow,
-    generate(request, { signal, onDelta }) {
+    generate(asked, { signal, onDelta }) {
+      const request = {
+        ...asked,
+        turns: shownTo(known, asked.turns),
+        maxOutputTokens: Math.min(asked.maxOutputTokens, maxOutputTokens),
+      };
       const caller = { id, apiKey, variables, signal };
       return exchange(caller, async () => {
         client ??= connect(watchedFetch(id, idleMs));

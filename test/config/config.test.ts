@@ -85,6 +85,7 @@ describe("without any configuration", () => {
         id: undefined,
         isStandard: false,
         values,
+        models: {},
         maxOutputTokens: 8_192,
         firstLook: true,
         fallbacks: [],

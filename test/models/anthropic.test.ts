@@ -221,14 +221,40 @@ describe("the Messages API", () => {
     expect((await failureOf(generate(pieces))).code).toBe("MODEL_CUT");
   });
 
-  test("thinking is asked for only with an effort", async () => {
-    const plain = JSON.stringify(await sent([said("a")]));
-    expect(plain).not.toMatch(/thinking|output_config/);
-    model = anthropic.create({ baseURL: server.url, effort: "high" });
-    expect(await sent([said("a")])).toMatchObject({
+  test("thinking and effort are two things, and neither is sent unless it is wished", async () => {
+    const asked = async (wishes: Partial<Parameters<typeof anthropic.create>[0]>) => {
+      model = anthropic.create({ baseURL: server.url, ...wishes });
+      const { thinking, output_config } = (await sent([said("a")])) as unknown as Record<
+        string,
+        unknown
+      >;
+      return [thinking, output_config];
+    };
+    expect(await asked({})).toEqual([undefined, undefined]);
+    expect(await asked({ effort: "high" })).toEqual([undefined, { effort: "high" }]);
+    expect(await asked({ thinking: "adaptive" })).toEqual([{ type: "adaptive" }, undefined]);
+    expect(await asked({ thinking: 1_023, effort: "low" })).toEqual([
+      { type: "enabled", budget_tokens: 1_023 },
+      { effort: "low" },
+    ]);
+    // The request's response has room for 1024 tokens.
+    expect(await asked({ thinking: 1_024 })).toEqual([undefined, undefined]);
+  });
+
+  test("a model that has to make a call does not think, but tries as hard", async () => {
+    model = anthropic.create({ baseURL: server.url, thinking: "adaptive", effort: "high" });
+    const events = anthropic.events({ calls: [{ id: "toolu_1", name: "plan", input: "{}" }] });
+    const error = anthropic.error("invalid_request_error", "output_config.format: not supported");
+    server.answer({ status: 400, pieces: [error] }, { pieces: events });
+    const output = { name: "plan", schema: { type: "object" } };
+    await model.generate(requestOf([said("a")], { output }), { signal });
+    const [first, second] = server.seen.map(({ body }) => JSON.parse(body) as object);
+    expect(first).toMatchObject({
       thinking: { type: "adaptive" },
       output_config: { effort: "high" },
     });
+    expect(second).toMatchObject({ output_config: { effort: "high" } });
+    expect(second).not.toHaveProperty("thinking");
   });
 
   test("arguments that no parser or provider could take do not spoil the thread", async () => {

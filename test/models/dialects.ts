@@ -20,6 +20,8 @@ interface Target {
   baseURL: string;
   idleMs?: number;
   effort?: "low" | "medium" | "high";
+  thinking?: "adaptive" | number;
+  known?: { structuredOutput?: boolean; maxOutputTokens?: number };
 }
 
 /** How one wire's provider speaks. */

@@ -13,7 +13,7 @@ import {
   type Turn,
 } from "../model.ts";
 import { FORCED, type Forcing } from "../output-forms.ts";
-import { createStreamingModel, defineProvider } from "../provider.ts";
+import { createStreamingModel, defineProvider, type ModelOptions } from "../provider.ts";
 import { isRecord } from "../../core/json.ts";
 import { argumentsOf, isBlank, plainText, tokens, turnsFor } from "../turns.ts";
 
@@ -21,12 +21,12 @@ interface Message {
   role: "user" | "assistant";
   content: Anthropic.ContentBlockParam[];
 }
-type Thinking = Pick<Anthropic.MessageCreateParams, "thinking" | "output_config">;
+type Wishes = Pick<Anthropic.MessageCreateParams, "thinking" | "output_config">;
 type Event = Anthropic.RawMessageStreamEvent;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
-/** Anthropic's Messages API. Models before 4.6 do not know `effort`. */
+/** Anthropic's Messages API. */
 export const anthropic = defineProvider({
   name: "anthropic",
   example: "claude-sonnet-5-5",
@@ -42,12 +42,8 @@ export const anthropic = defineProvider({
   }),
   missing: (settings) => (settings.apiKey === undefined ? "ANTHROPIC_API_KEY" : undefined),
   create(options, { apiKey: key = "", baseURL = "https://api.anthropic.com" }) {
-    const { name, effort } = options;
+    const { name } = options;
     const id = `anthropic/${name}`;
-    const thinking: Thinking =
-      effort === undefined
-        ? {}
-        : { thinking: { type: "adaptive" as const }, output_config: { effort } };
     return createStreamingModel(id, options, {
       apiKey: key,
       variables: { key: "ANTHROPIC_API_KEY", address: "ANTHROPIC_BASE_URL" },
@@ -59,12 +55,12 @@ export const anthropic = defineProvider({
       forcings: ["format", "tool"],
       async ask(client, request, caller, onDelta, forcing) {
         const { signal } = caller;
+        const wishes = wishesOf(options, request, forcing);
         const body = {
           ...bodyOf(id, request),
           model: name,
-          // A model that thinks may not be made to call a tool.
-          ...(forcing === "tool" ? withoutThought(thinking) : thinking),
-          ...(await outputOf(request, thinking, forcing)),
+          ...wishes,
+          ...(await outputOf(request, wishes, forcing)),
           stream: true as const,
         };
         const reader = createReader(onDelta);
@@ -102,11 +98,30 @@ function listed(tools: ModelRequest["tools"]) {
   }));
 }
 
-const withoutThought = ({ thinking: _thinking, ...rest }: Thinking) => rest;
+function wishesOf(
+  { effort, thinking: wish }: ModelOptions,
+  { maxOutputTokens }: ModelRequest,
+  forcing: Forcing | undefined,
+): Wishes {
+  const thinking = typeof wish === "number" ? fixed(wish, maxOutputTokens) : wish && ADAPTIVE;
+  return {
+    // A model that thinks may not be made to call a tool.
+    ...(thinking !== undefined && forcing !== "tool" && { thinking }),
+    ...(effort && { output_config: { effort } }),
+  };
+}
+
+const ADAPTIVE = { type: "adaptive" } as const;
+
+/** Thoughts are part of the response: a request with too little room for both has none. */
+function fixed(budget_tokens: number, maxOutputTokens: number) {
+  const hasRoom = budget_tokens < maxOutputTokens;
+  return hasRoom ? { type: "enabled" as const, budget_tokens } : undefined;
+}
 
 async function outputOf(
   { tools, output }: ModelRequest,
-  { output_config }: Thinking,
+  { output_config }: Wishes,
   forcing: Forcing | undefined,
 ): Promise<Pick<Anthropic.MessageCreateParams, "tools" | "tool_choice" | "output_config">> {
   if (output === undefined) return {};
