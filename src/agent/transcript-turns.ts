@@ -81,7 +81,7 @@ export class Transcript {
   readonly room = new Room();
   /** Messages that were said to somebody else, or to nobody. */
   readonly asides = new Set<string>();
-  /** By run, the side runs that go on. */
+  /** By run, the side runs and the helpers that go on. */
   readonly sides = new Map<string, Side>();
   /** By call, its action, and its arguments where people changed them. */
   readonly cards = new Map<string, { action: string; edited: JsonObject | undefined }>();
@@ -114,6 +114,8 @@ export interface Item {
 
 /** A side run is told the thread as it stood at its beginning; its own is what it answers, and its turns from `from` on. */
 export interface Side {
+  /** Nobody else is told any of it: it is a helper's, which has a task. */
+  isHelper?: true;
   transcript: Transcript;
   opening: readonly KeptTurn[];
   from: number;

@@ -11,6 +11,7 @@ import {
   stoodAbove,
   unsaid,
 } from "./said.ts";
+import { beginHelper } from "./transcript-helper.ts";
 import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
   type Item,
@@ -167,7 +168,7 @@ const TOLD: Told = {
       );
   },
   run_started(transcript, entry) {
-    const { run, talk, answers, calls, undoes, principals, app, reads, checks } = entry;
+    const { run, talk, answers, calls, undoes, principals, app, reads, checks, parent } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
       instructs: principals,
@@ -185,7 +186,8 @@ const TOLD: Told = {
       transcript.uses += calls.length;
       for (const { call } of calls) transcript.numbered.add(call);
     }
-    if (reads === true) beginSide(transcript, entry);
+    if (parent !== undefined) beginHelper(transcript, entry);
+    else if (reads === true) beginSide(transcript, entry);
     else if (talk !== undefined && transcript.isRefused) dropFiles(transcript, answers);
     if (talk?.unsure === true)
       enqueue(transcriptOf(transcript, run), entry, [note(app === undefined ? UNSURE : APPS)]);
@@ -320,7 +322,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   run.instructs = telling.instructs;
   const isHeld = ({ seq, id }: Item) =>
     seq <= entry.seen && telling.elsewhere?.includes(id) !== true;
-  if (side !== undefined) {
+  if (side !== undefined && side.isHelper !== true) {
     const joins = ({ id }: Item) => telling.joined?.includes(id) === true;
     transcript.queue.push(...whole.queue.filter(joins));
     whole.queue = whole.queue.filter((item) => !joins(item));
@@ -331,7 +333,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   run.told = [...new Set([...run.told, ...joined])];
   closeOpen(transcript, entry.seq);
   for (const turn of turnsIn(held)) push(transcript, turn, entry.seq);
-  if (side !== undefined && telling.first) {
+  if (side !== undefined && side.isHelper !== true && telling.first) {
     side.opening = turnsIn(held.filter(({ isBeside }) => isBeside !== true));
     side.from = transcript.turns.length;
   }
@@ -360,6 +362,11 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   const run = transcript.runs.get(entry.run);
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
+  // Its report is a result of its parent's.
+  if (transcript.sides.get(entry.run)?.isHelper === true) {
+    transcript.sides.delete(entry.run);
+    return;
+  }
   if (run.talks) {
     closeOpen(transcriptOf(transcript, entry.run), entry.seq);
     if (entry.status !== "silent") transcript.isRefused = isOfThread(entry.error);

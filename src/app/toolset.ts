@@ -1,5 +1,5 @@
 import { escalationWarnings } from "../approvals/escalation.ts";
-import { SYSTEM_PROMPT } from "../agent/prompt.ts";
+import { HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
@@ -21,6 +21,7 @@ import {
   openLiveTools,
   unavailableIntegrations,
 } from "../tools/registry.ts";
+import { helpers } from "../tools/delegate/integration.ts";
 import { createExec } from "../tools/process.ts";
 import { type GitSkills, type GitSource, openGitSkills } from "../tools/skills/git-skills.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
@@ -210,6 +211,12 @@ export function hasMoreSkills({ values }: Config, { skills }: Pick<Toolset, "ski
   return skills.length > settingsOf(skillIntegration, values).described;
 }
 
+/** Where the model may have helpers, what these are made of. */
+function modesOf(values: Config["values"]): Pick<RunTerms, "modes"> {
+  const { helpers: isOn, depth, perRun } = settingsOf(helpers, values);
+  return isOn ? { modes: { helper: { system: HELPER_PROMPT, depth, perRun } } } : {};
+}
+
 /** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
 export function runTerms(
   { model, budgets, values }: Config,
@@ -241,6 +248,7 @@ export function runTerms(
       place: budgets.tokensPerPlaceDay,
       guest: budgets.tokensPerGuestDay,
     },
+    ...modesOf(values),
     contextWindow,
   });
 }

@@ -58,6 +58,8 @@ export const appends = {
         gates: gateTerms.optional(),
         /** Tokens that its model takes, what of them one response may use, and about what the system prompt and the tools do. */
         window: z.strictObject({ tokens: count, output: count, fixed: count }).optional(),
+        /** It has other terms than a conversation's first run. */
+        mode: z.enum(["helper", "triage", "chat"]).optional(),
       })
       .optional(),
     /** Its `calls` are checks of skills: numbered with the calls of models, and they only read. */
@@ -75,6 +77,18 @@ export const appends = {
         after: z.string().optional(),
         /** The run in whose place it answers, and why that could not. */
         instead: z.strictObject({ of: z.string(), why: z.string() }).optional(),
+      })
+      .optional(),
+    /** It is a helper's: the call of another run that asked for it. Its answer is that call's result, and no message. */
+    parent: z.strictObject({ run: z.string(), call: z.string() }).optional(),
+    /** What it is to do where no message says so. A model wrote it: it is data, and instructs nobody. */
+    task: z
+      .strictObject({
+        text: z.string(),
+        /** What is known so far. */
+        context: z.string().optional(),
+        /** The only tools that it has; absent: those of the run that asked for it. */
+        tools: z.array(z.string()).optional(),
       })
       .optional(),
   }),
@@ -227,6 +241,8 @@ export const appends = {
       .optional(),
     /** The action whose grant covers it. */
     granted: z.string().optional(),
+    /** A helper's: the calls that asked for it, each with the run that it began, the outermost first. */
+    path: z.array(z.string()).optional(),
   }),
   vote: z.strictObject({
     action: z.string(),

@@ -79,7 +79,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   plan: { code: "p", version: 1 },
   condensed: { code: "K", version: 1 },
   overflow: { code: "L", version: 1 },
-  action_proposed: { code: "P", version: 7 },
+  action_proposed: { code: "P", version: 8 },
   vote: { code: "V", version: 3 },
   action_closed: { code: "C", version: 2 },
   tool_started: { code: "T", version: 5, said: CALL },

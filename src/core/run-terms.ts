@@ -24,7 +24,19 @@ export interface AllowedCall {
   readonly isWhole?: boolean;
 }
 
-/** What a model's run is made of: with other values it is a triage with few tools, or a chat with none. */
+/** What else than a thread's main run the same configuration makes. */
+export interface Modes {
+  /** Runs that others ask for; absent: nothing asks for any. */
+  readonly helper?: {
+    readonly system: string;
+    /** How deep they may have others of their own. */
+    readonly depth: number;
+    /** How many work for one run in all. */
+    readonly perRun: number;
+  };
+}
+
+/** What a model's run is made of: with other values it is a helper's, a triage with few tools, or a chat with none (`termsFor`). */
 export interface RunTerms {
   /** The model unless a thread has chosen another. */
   model: string;
@@ -45,6 +57,7 @@ export interface RunTerms {
   shares?: DayShares;
   /** SHA-256, hexadecimal, over what every request of a run begins with, what skills allow in it and its gates. */
   prefix: string;
+  modes?: Modes;
   /** Tokens that `model` takes. */
   contextWindow: number;
   /** About what of them the system prompt and the tools use. */

@@ -64,6 +64,15 @@ export const UPDATE_PLAN_SPEC: ToolSpec = {
   },
 };
 
+/** The tool by which a model asks for a helper: a run of its own, whose report is the call's result. */
+export const DELEGATE = "delegate";
+
+/** The tool by which a model asks people a question. */
+export const ASK_USER = "ask_user";
+
+/** The tool that finds those which requests do not describe. */
+export const FIND_TOOLS = "find_tools";
+
 /** The tool that the command `approvals` runs. */
 export const APPROVAL_LIST = "approval_list";
 

@@ -12,6 +12,7 @@ import type { PreparedCall } from "../core/tool-call.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { isOpen, isShown, isUndoable } from "../thread/action.ts";
 import { INCIDENT_OFFER } from "../thread/entry-ids.ts";
+import { callsOf, depthOf, familyOf } from "../thread/family.ts";
 import { offerEnd } from "../thread/incident-offer.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
@@ -67,10 +68,10 @@ export function outgoingOf(
       ...(mentions !== undefined && { mentions }),
     };
   }
-  const { started, ended, calls, modelRun } = item.run;
+  const { started, ended, modelRun } = item.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   // Whether it is silent says nothing of the systems.
-  const checks = [...calls.values()].filter(({ tool }) => tool !== STAY_SILENT);
+  const checks = callsOf(item.run).filter(({ tool }) => tool !== STAY_SILENT);
   const results = checks.flatMap((call) => resultOf(call, item.run, encode));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
   const { offer } = item;
@@ -103,7 +104,7 @@ export function outgoingOf(
 
 /** Nothing of it is left to say: people's decisions stand on its cards, or nobody asks any more and nothing was changed. */
 function isMoot(run: Run): boolean {
-  const calls = [...run.calls.values()];
+  const calls = callsOf(run);
   if (isWithdrawn(run))
     return calls.every(({ started }) => started === undefined || started.effect === "read");
   const isOnCard = ({ action, finished }: Call) =>
@@ -195,26 +196,28 @@ const MAX_NAME = 80;
 export function begunOf(
   each: Call,
   { args, doing }: Pick<PreparedCall, "args" | "doing">,
+  depth = 0,
 ): Progress {
   const { call, tool } = each;
-  const said = doing !== undefined && { doing };
+  const words = depth === 0 ? doing : `${"↳ ".repeat(depth)}${doing ?? tool}`;
+  const said = words !== undefined && { doing: words };
   return { kind: "tool_started", call, tool, args: givenArgs(each, args), ...said };
 }
 
-/** What a run's calls came to until now, as its progress would have been told. */
-export function progressOf(
-  { started, calls, modelRun }: Run,
-  encode: (text: string) => string,
-): Progress[] {
-  const { tasks = [] } = modelRun?.plan ?? {};
-  const called = [...calls.values()].flatMap((each): Progress[] => {
+/** What the calls of a run and its helpers came to until now, as their progress would have been told. */
+export function progressOf(run: Run, encode: (text: string) => string): Progress[] {
+  const { tasks = [] } = run.modelRun?.plan ?? {};
+  const calls = [...familyOf(run)]
+    .flatMap((each) => [...each.calls.values()].map((call) => ({ call, depth: depthOf(each) })))
+    .toSorted((a, b) => (a.call.started?.seq ?? 0) - (b.call.started?.seq ?? 0));
+  const called = calls.flatMap(({ call: each, depth }): Progress[] => {
     const { call, tool, finished } = each;
     if (each.started === undefined) return [];
-    const begun = begunOf(each, { args: argsOf(each), doing: doingOf(each) });
+    const begun = begunOf(each, { args: argsOf(each), doing: doingOf(each) }, depth);
     if (finished === undefined) return [begun];
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];
   });
   if (tasks.length === 0) return called;
-  return [{ kind: "plan", run: started.run, tasks: plannedTasks(tasks, encode) }, ...called];
+  return [{ kind: "plan", run: run.started.run, tasks: plannedTasks(tasks, encode) }, ...called];
 }

@@ -195,7 +195,9 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
     turn(room, id, choice.kind);
     remember(room.posts, id, actor.account);
   },
-  run_started(room, { run, answers }) {
+  run_started(room, { run, answers, parent }) {
+    // Of a helper nobody here hears.
+    if (parent !== undefined) return;
     const taken = new Map<string, string>();
     for (const id of answers) {
       const account = room.posts.get(id);
@@ -221,7 +223,8 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
   },
   action_proposed: speak,
   run_ended(room, { run, status, text = "" }) {
-    const taken = room.runs.get(run) ?? new Map<string, string>();
+    const taken = room.runs.get(run);
+    if (taken === undefined) return;
     room.runs.delete(run);
     if (status === "silent") {
       for (const [id, account] of taken) remember(room.passed, id, account);

@@ -29,6 +29,8 @@ export interface Call {
   /** People were told that its card takes long. */
   isDelayTold: boolean;
   action: Action | undefined;
+  /** The run of the helper that it asked for. */
+  helper: string | undefined;
   /** What it takes back: an action that is done. Undefined also where that was forgotten. */
   undoes: Action | undefined;
   started: Start | undefined;

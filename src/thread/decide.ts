@@ -2,7 +2,9 @@ import { checkLimit, firstLookOf, isChecking } from "./checking.ts";
 import { namesOf } from "./drafts-checks.ts";
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn } from "./decide-run.ts";
+import { DELEGATE } from "../core/tool-spec.ts";
 import { isApproved, isOpen } from "./action.ts";
+import { atWork, endedHelper, MAX_AT_ONCE } from "./family.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
 import { offerDue } from "./incident-offer.ts";
 import { nextUndelivered } from "./undelivered.ts";
@@ -102,7 +104,8 @@ function recoverStep(thread: Thread, scene: Scene): Step | undefined {
   for (const run of thread.going) {
     for (const call of run.open.values()) {
       const key = workKey.call(call.call);
-      if (call.started === undefined || busy.has(key) || left.has(call)) continue;
+      const isHere = busy.has(key) || left.has(call) || call.helper !== undefined;
+      if (call.started === undefined || isHere) continue;
       // A read is simply run again, by the next start or once someone writes.
       if (isResting(thread, scene) && call.started.effect === "read") continue;
       return { do: "recover", key, call };
@@ -257,6 +260,10 @@ function endingStep(thread: Thread, scene: Scene): Step | undefined {
     if (isNameless && thread.clicks.size === 0) return { do: "renew", action };
   }
   for (const run of thread.going) {
+    for (const call of run.open.values()) {
+      const helper = endedHelper(thread, call);
+      if (helper !== undefined) return { do: "report", call, helper };
+    }
     if (run.stopped) {
       for (const call of run.open.values()) {
         if (call.started === undefined) return { do: "cancel", call };
@@ -305,6 +312,9 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
         if (call.reply !== undefined) return { do: "reply", key, call, reply: call.reply };
         continue;
       }
+      if (call.helper !== undefined) continue;
+      // One that is to ask for a helper waits for a place.
+      if (call.tool === DELEGATE && atWork(run) >= MAX_AT_ONCE) continue;
       if (call.action === undefined) return { do: "prepare", key, call };
       const { action } = call;
       if (thread.clicks.size === 0 && isApproved(action))
@@ -349,7 +359,8 @@ function tellsFreezes({ entry, stopped }: PendingPost): boolean {
 function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
-  const isNew = run.modelRun.last === undefined && run.above === undefined && !isUndecided(run);
+  const isTold = run.above !== undefined || run.parent !== undefined;
+  const isNew = run.modelRun.last === undefined && !isTold && !isUndecided(run);
   if (isNew && (readsAbove === true || remembers === true)) {
     const above = workKey.above(run.started.run);
     return busy.has(above) ? undefined : { do: "look", key: above, run };

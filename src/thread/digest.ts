@@ -29,7 +29,10 @@ interface Digested {
   readonly digest: Digest;
   readonly runs: ReadonlyMap<
     string,
-    { readonly modelRun: unknown; readonly started: Pick<Entry<"run_started">, "checks"> }
+    {
+      readonly modelRun: unknown;
+      readonly started: Pick<Entry<"run_started">, "checks" | "parent">;
+    }
   >;
 }
 
@@ -64,7 +67,8 @@ const NOTED: { readonly [K in Kind]?: (thread: Digested, entry: Entry<K>) => boo
     const { modelRun, started } = runs.get(run) ?? {};
     const why = started?.checks?.why;
     const isAnswer = modelRun !== undefined || (why !== undefined && why !== "again");
-    if (!isAnswer || status === "silent" || instead !== undefined) return false;
+    if (started?.parent !== undefined || !isAnswer || status === "silent" || instead !== undefined)
+      return false;
     digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
     digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);
     digest.count += 1;

@@ -12,6 +12,7 @@ import {
   questionNotice,
   unknownNotice,
 } from "./drafts-notices.ts";
+import { pathOf } from "./family.ts";
 import { actionName, entryId, noticeId } from "./entry-ids.ts";
 import type { Instead } from "./gates/gate.ts";
 import type { Heard } from "./gates/gates.ts";
@@ -80,7 +81,8 @@ export function preparedDrafts(
     case "ask": {
       const { card, reason, place } = proposal;
       const action = actionName(thread.counts.actions + 1);
-      return [proposedDraft(call, { action, revision: 1 }, card, { reason, place })];
+      const path = run === undefined ? [] : pathOf(run);
+      return [proposedDraft(call, { action, revision: 1 }, card, { reason, place, path })];
     }
   }
 }
@@ -107,7 +109,15 @@ export function proposedDraft(
   { run, call }: Pick<Call, "run" | "call">,
   { action, revision }: { action: string; revision: number },
   { host, ...card }: Card,
-  { reason, place }: { reason?: string | undefined; place?: string | undefined },
+  {
+    reason,
+    place,
+    path = [],
+  }: {
+    reason?: string | undefined;
+    place?: string | undefined;
+    path?: readonly string[] | undefined;
+  },
 ): Draft<"action_proposed"> {
   return {
     id: entryId.proposed(action, revision),
@@ -120,6 +130,7 @@ export function proposedDraft(
     ...(host !== undefined && { host }),
     ...(reason !== undefined && { reason }),
     ...(place !== undefined && { place }),
+    ...(path.length > 0 && { path: [...path] }),
   };
 }
 

@@ -164,7 +164,8 @@ export function insteadDrafts(
   const { thread, run: parts, encode } = around;
   const { modelRun, started } = run;
   const { checks: checking } = parts;
-  if (modelRun === undefined || checking === undefined) return undefined;
+  if (modelRun === undefined || checking === undefined || run.parent !== undefined)
+    return undefined;
   const first = firstLookOf(run);
   // A call that could not be made looked at nothing.
   const looked = [...run.calls.values()].filter(({ problem }) => problem === undefined);

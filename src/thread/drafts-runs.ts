@@ -212,7 +212,7 @@ function callingDraft(
   return { ...started, calls: [{ call: callName(started.run, 1), tool, args }] };
 }
 
-function windowFor(model: string, terms: RunTerms, { windowOf }: RunParts): ModelWindow {
+export function windowFor(model: string, terms: RunTerms, { windowOf }: RunParts): ModelWindow {
   const { contextWindow, maxOutputTokens: output, fixedTokens: fixed } = terms;
   const tokens = model === terms.model ? contextWindow : (windowOf?.(model) ?? contextWindow);
   return { tokens, output, fixed };

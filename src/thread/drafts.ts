@@ -32,6 +32,7 @@ import {
   warningNotice,
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
+import { helperDrafts, reportDraft, type Wanted } from "./drafts-helpers.ts";
 import type { KnownStep, StepOf } from "./steps.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
@@ -58,7 +59,7 @@ interface Facts {
   judge: ClickFacts;
   reply: Author | "unknown";
   hint: Hint[];
-  prepare: Proposal;
+  prepare: Proposal | Wanted;
   dispatch: Rechecked;
   /** What is frozen, a sentence each. */
   survey: readonly string[];
@@ -118,7 +119,11 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       return pending && beginDrafts(pending, thread, run, facts);
     },
     prepare: ({ call, facts }, around) =>
-      isNew(call, around) ? preparedDrafts(call, facts, around) : undefined,
+      !isNew(call, around)
+        ? undefined
+        : facts.kind === "delegate"
+          ? helperDrafts(call, facts, around)
+          : preparedDrafts(call, facts, around),
     // A click that is not judged yet may be a deny: it comes first, and then this is looked at again.
     dispatch: (step, around) =>
       isOpen(step.action) && around.thread.clicks.size === 0
@@ -176,6 +181,8 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     cut: ({ call, limitMs }) =>
       call.finished === undefined ? [lateCheckDraft(call, limitMs)] : undefined,
     end: ({ run }, around) => endDrafts(run, around),
+    report: ({ call, helper }) =>
+      call.finished === undefined ? [reportDraft(call, helper)] : undefined,
     deliver: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     point: ({ view, facts }) => [deliveredDraft(view, facts, "final")],
     show: ({ view, facts }) => [deliveredDraft(view, facts, "started")],
@@ -188,8 +195,9 @@ const MARKS = "marks";
 /** Likewise: the operations channel has been told. */
 const OPS = "ops";
 
-function isNew({ run, finished, action, asked }: Call, { thread }: Surroundings): boolean {
-  const isUntouched = finished === undefined && action === undefined && asked === undefined;
+function isNew(call: Call, { thread }: Surroundings): boolean {
+  const { run, finished, action, asked, helper } = call;
+  const isUntouched = (finished ?? action ?? asked ?? helper) === undefined;
   return isUntouched && thread.runs.get(run)?.stopped === false;
 }
 

@@ -1,4 +1,5 @@
 import { numberOfCall } from "./entry-ids.ts";
+import { callsOf } from "./family.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
 import type { Outcome } from "../core/entry.ts";
 import type { Run } from "./state.ts";
@@ -113,10 +114,8 @@ function firstParagraph(text: string): string {
   return text.trim().split(/\n\s*\n/, 1)[0] ?? "";
 }
 
-function acts({ calls }: Run): Call[] {
-  return [...calls.values()].filter(
-    ({ started }) => started !== undefined && started.effect !== "read",
-  );
+function acts(run: Run): Call[] {
+  return callsOf(run).filter(({ started }) => started !== undefined && started.effect !== "read");
 }
 
 const IS_UNDONE: Readonly<Record<Outcome, boolean>> = {
@@ -130,8 +129,8 @@ const IS_UNDONE: Readonly<Record<Outcome, boolean>> = {
 };
 
 /** A call that people or policy did not let happen. */
-function hasUndone({ calls }: Run): boolean {
-  return [...calls.values()].some(({ finished }) => finished && IS_UNDONE[finished.outcome]);
+function hasUndone(run: Run): boolean {
+  return callsOf(run).some(({ finished }) => finished && IS_UNDONE[finished.outcome]);
 }
 
 /** True also for a sentence that claims no act. */

@@ -1,3 +1,4 @@
+import { rootOf } from "./family.ts";
 import type { Entry } from "../core/entry.ts";
 import { isMapped, signed } from "../core/people.ts";
 import {
@@ -43,7 +44,7 @@ function open(thread: Thread, proposal: Entry<"action_proposed">): Action {
   thread.counts.actions += 1;
   const call = run?.calls.get(proposal.call);
   if (call !== undefined) call.action = action;
-  if (run !== undefined) makeWay(thread, run);
+  if (run !== undefined) makeWay(thread, rootOf(run));
   return action;
 }
 

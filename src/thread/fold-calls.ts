@@ -1,5 +1,6 @@
 import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
+import { DELEGATE } from "../core/tool-spec.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
 import { forget, forgetOldest, MAX_EVIDENCE, MAX_FIGURES, MAX_PAST } from "./fold-memory.ts";
@@ -38,6 +39,7 @@ export function addCall(
     waits: false,
     isDelayTold: false,
     action: undefined,
+    helper: undefined,
     undoes: undefined,
     started: undefined,
     finished: undefined,
@@ -66,7 +68,7 @@ export function applyStarted(thread: Thread, entry: Entry<"tool_started">): void
   touch(thread, action, entry);
 }
 
-function begin(thread: Thread, call: Call, started: Start): void {
+export function begin(thread: Thread, call: Call, started: Start): void {
   call.started = started;
   thread.host = started.host ?? thread.host;
   thread.counts.calls += 1;
@@ -76,8 +78,8 @@ function startIn({ seq, at, host, args, doing }: Entry<"tool_finished">): Start 
   return { seq, at, effect: "read", host, args, doing };
 }
 
-/** What these return was so once. */
-const OF_MEMORY: ReadonlySet<string> = new Set(["recall", "notes"]);
+/** What these return was so once, or is what a model made of other calls: it shows nothing by itself. */
+const OF_MEMORY: ReadonlySet<string> = new Set(["recall", "notes", DELEGATE]);
 
 /** What these return is numbers, which an answer says as they are. */
 const OF_NUMBERS: ReadonlySet<string> = new Set(["incident_stats"]);
@@ -173,12 +175,14 @@ function tellModel(
   const { outcome, text, ms = 0 } = entry;
   noteEvidence(thread, ended, entry);
   const tokens = estimateTokens(text);
-  thread.requestTokens += tokens;
   fillResult(modelRun.filling, tokens);
+  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
+  // Nobody else is told what a helper saw, but for its report.
+  if (thread.runs.get(ended.run)?.parent !== undefined) return;
+  thread.requestTokens += tokens;
   const { first } = talkingRuns(thread);
   // What a side run saw is told to the first run when it ends.
   if (first !== undefined && first.modelRun !== modelRun) first.modelRun.filling.size += tokens;
-  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
 }
 
 /** What was made may be cited. */

@@ -1,6 +1,7 @@
 import type { Entry } from "../core/entry.ts";
 import { close, isOpen } from "./action.ts";
 import { isEditOf, untoldId } from "./entry-ids.ts";
+import { isOf, stopRun } from "./family.ts";
 import { touch } from "./fold-actions.ts";
 import { heardAnew } from "./addressed.ts";
 import { applyMessage, applyName, applyVoice } from "./fold-messages.ts";
@@ -80,7 +81,7 @@ export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
   if (modelRun !== undefined) modelRun.unseen = modelRun.unseen.filter(({ id }) => !isGone(id));
   for (const id of run.messages.keys()) if (isGone(id)) run.messages.delete(id);
   closeCards(thread, run, entry, undefined, phrases.closings.removed);
-  if (run.messages.size === 0) run.stopped = true;
+  if (run.messages.size === 0) stopRun(run);
 }
 
 /** The run that still works on the message. */
@@ -97,7 +98,7 @@ function closeCards(
   why: string,
 ): void {
   for (const action of thread.live) {
-    if (action.run !== run.started.run || !isOpen(action)) continue;
+    if (!isOf(thread, action.run, run.started.run) || !isOpen(action)) continue;
     close(action, "cancelled", by, why);
     touch(thread, action, entry);
   }

@@ -8,11 +8,12 @@ import { applyName, applyVoice } from "./fold-messages.ts";
 import { applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isChecking } from "./checking.ts";
 import { condensedTurns, fillCondensed, isOfThread } from "./filling.ts";
-import { applyAssistant, instructsOf, ModelRun } from "./model-run.ts";
+import { applyAssistant, instructsOf, ModelRun, type Told } from "./model-run.ts";
+import { askedFor, chargeAbove, forgetRun, helperWords } from "./family.ts";
 import { passOnLeft } from "./side-run.ts";
-import { isReader, isTalking, type Offered, type Run, talkingRuns, type Thread } from "./state.ts";
+import { isReader, isTalking, type Offered, type Run, type Thread } from "./state.ts";
 import type { Call } from "./call.ts";
-import { addCall } from "./fold-calls.ts";
+import { addCall, begin } from "./fold-calls.ts";
 
 /** The life of a run: started, and for a model's turn by turn, to its end. */
 
@@ -50,11 +51,22 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     authors.push(...replaced.authors);
     for (const [id, account] of replaced.messages) messages.set(id, account);
   }
+  const parent = thread.runs.get(started.parent?.run ?? "");
+  if (parent !== undefined) authors.push(...parent.authors);
   const run: Run = {
     started,
     calls: new Map(),
     open: new Map(),
-    modelRun: started.talk && new ModelRun(started.talk, started.principals, thread, told),
+    modelRun:
+      started.talk &&
+      new ModelRun(
+        started.talk,
+        started.principals,
+        parent === undefined ? thread : toldTask(thread, started),
+        told,
+      ),
+    parent,
+    helpers: [],
     above: undefined,
     messages,
     progressMessages: new Map(),
@@ -74,9 +86,28 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     const call = addCall(run, { ...asked, problem: undefined }, started.at);
     applyUndoing(thread, run, call);
   }
+  if (parent !== undefined) applyHelper(thread, run, parent);
   thread.runs.set(started.run, run);
   thread.going.add(run);
   thread.counts.runs += 1;
+}
+
+/** What a helper is told when it begins. */
+function toldTask({ evidence, figures }: Thread, { task }: Entry<"run_started">): Told {
+  const requestTokens = estimateTokens(`${task?.text ?? ""}${task?.context ?? ""}`);
+  return { evidence, figures, requestTokens, turns: 0, isRefused: false };
+}
+
+/** A helper works for those who asked its parent, and people's no to either is a no to both. */
+function applyHelper(thread: Thread, run: Run, parent: Run): void {
+  parent.helpers.push(run);
+  const call = parent.calls.get(run.started.parent?.call ?? "");
+  if (call !== undefined) {
+    const { seq, at, task, run: name } = run.started;
+    begin(thread, call, { seq, at, effect: "read", doing: helperWords(task) });
+    call.helper = name;
+  }
+  if (parent.modelRun !== undefined) run.modelRun?.heedDenials(parent.modelRun);
 }
 
 /** Who wrote above in the thread led to what follows as those do who write there now (`voices`); the channel's small talk did not. */
@@ -111,7 +142,8 @@ export function applyCondensed(thread: Thread, entry: Entry<"condensed">): void 
   modelRun.usage = addUsage(modelRun.usage, usage);
   modelRun.workMs += ms;
   fillCondensed(modelRun.filling, entry);
-  if (text === undefined || isReader(run)) return;
+  chargeAbove(run, entry);
+  if (text === undefined || isReader(run) || run.parent !== undefined) return;
   thread.requestTokens = after;
   thread.turns = condensedTurns(thread.turns);
   if (modelRun.filling.isTold) return;
@@ -141,12 +173,14 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
   if (run === undefined || !isTalking(run)) return;
   instructBy(run, run.modelRun, entry);
   applyAssistant(run.modelRun, entry, thread.counts.uses);
-  tellSwitch(thread, run.modelRun, entry);
-  const { first, side } = talkingRuns(thread);
-  const other = run === first ? side : first;
+  if (run.parent === undefined) tellSwitch(thread, run.modelRun, entry);
+  chargeAbove(run, entry);
+  // Whom it works for is told of its calls with its report.
+  const told = new Set<Run>([run, ...askedFor(run)]);
+  const others = [...thread.going].filter((other) => !told.has(other));
   for (const use of run.modelRun.turn) {
     addCall(run, use, entry.at);
-    other?.modelRun.untoldCalls.add(numberOfCall(use.call));
+    for (const { modelRun } of others) modelRun?.untoldCalls.add(numberOfCall(use.call));
   }
   thread.counts.uses += run.modelRun.turn.length;
 }
@@ -177,8 +211,12 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   if (run === undefined || run.ended !== undefined) return;
   run.ended = ended;
   thread.going.delete(run);
+  if (run.parent !== undefined) {
+    endHelper(run, run.parent);
+    return;
+  }
   if (ended.status === "silent") {
-    thread.runs.delete(ended.run);
+    forgetRun(thread, run);
     return;
   }
   // What it waited for is over: a word about agreeing to it would come too late.
@@ -189,13 +227,18 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   if (isChecking(run)) tellOthers(thread, run);
   applySeen(thread, run, ended);
   if (ended.instead !== undefined) {
-    thread.runs.delete(ended.run);
+    forgetRun(thread, run);
     return;
   }
   const { id, seq } = ended;
   const offer = offerBelow(thread, run);
   const views = new Set(thread.views);
   thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
+}
+
+/** Nothing of it is shown: its report is a call's result, and its time its parent's. */
+function endHelper({ modelRun }: Run, parent: Run): void {
+  if (parent.modelRun !== undefined) parent.modelRun.workMs += modelRun?.workMs ?? 0;
 }
 
 /** The first answer among several people says how to have it quieter. */

@@ -1,6 +1,7 @@
 import type { Entry } from "../core/entry.ts";
 import { isOver } from "./action.ts";
 import { readQuoteState, WHERE_IT_IS } from "./entry-ids.ts";
+import { forgetRun, stopRun } from "./family.ts";
 import { leaveIfShown } from "./fold-actions.ts";
 import { passOver } from "./fold-living.ts";
 import { forgetOldest } from "./fold-memory.ts";
@@ -49,7 +50,7 @@ export function discharge(thread: Thread, id: string, view: string): boolean {
   item.views.delete(view);
   if (item.views.size > 0) return true;
   thread.outbox.delete(id);
-  if (item.kind === "answer" && !thread.keepsAll) thread.runs.delete(item.run.started.run);
+  if (item.kind === "answer" && !thread.keepsAll) forgetRun(thread, item.run);
   return true;
 }
 
@@ -125,7 +126,7 @@ export function applyMoved(thread: Thread, entry: Entry<"moved">): void {
   thread.moved = entry;
   thread.pending.clear();
   thread.clicks.clear();
-  for (const run of thread.going) run.stopped = true;
+  for (const run of thread.going) stopRun(run);
   const { id, where } = entry;
   if (entry.over === true) thread.untold.set(id, { id, about: { kind: "moved", where } });
 }

@@ -45,6 +45,7 @@ import {
 import { applyGate } from "./model-run.ts";
 import { applyPlan } from "./plan.ts";
 import { noteSilenceOver } from "./silences.ts";
+import { isOf } from "./family.ts";
 import { stopBeside } from "./side-run.ts";
 import { isReader, Thread } from "./state.ts";
 import type { Call } from "./call.ts";
@@ -133,11 +134,14 @@ const APPLIED: Applied = {
   above: applyAbove,
   assistant(thread, entry) {
     thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
-    // A side run's request is not the one that the thread grows by.
-    if (isReader(thread.runs.get(entry.run))) thread.requestTokens += entry.usage.output;
-    else {
-      thread.requestTokens = totalTokens(entry.usage);
-      thread.turns += TURNS_EACH;
+    const run = thread.runs.get(entry.run);
+    // A side run's request is not the one that the thread grows by, and nothing of a helper's is in any other.
+    if (run?.parent === undefined) {
+      if (isReader(run)) thread.requestTokens += entry.usage.output;
+      else {
+        thread.requestTokens = totalTokens(entry.usage);
+        thread.turns += TURNS_EACH;
+      }
     }
     applyTurn(thread, entry);
   },
@@ -228,7 +232,7 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     thread.stoppedAt = entry.seq;
     stopBeside(thread);
   }
-  const runs = [...thread.going].filter(({ started }) => isMeant(started.run, named));
+  const runs = [...thread.going].filter(({ started }) => isMeant(thread, started.run, named));
   const pending = named === undefined ? [...thread.pending.values()] : [];
   const written = runs
     .flatMap((run) => [...run.open.values()])
@@ -244,14 +248,14 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
     each.stoppedBy = entry.actor.name;
   }
   for (const action of thread.live)
-    if (isMeant(action.run, named)) closeOpen(thread, action, entry);
+    if (isMeant(thread, action.run, named)) closeOpen(thread, action, entry);
   if (named !== undefined) return;
   for (const grant of thread.grants.values()) endGrant(thread, grant, { how: "stopped" }, entry);
 }
 
-/** A Stop that names no run means every one. */
-function isMeant(run: string, named: string | undefined): boolean {
-  return named === undefined || run === named;
+/** A Stop that names no run means every one; one that does means its helpers too. */
+function isMeant(thread: Thread, run: string, named: string | undefined): boolean {
+  return named === undefined || isOf(thread, run, named);
 }
 
 function timeHasCome(thread: Thread, entry: Entry<"timer">): void {

@@ -59,6 +59,7 @@ const NOTED: {
   run_ended(thread, entry) {
     const { offer } = thread;
     if (offer.opening?.run === entry.run) offer.opening = undefined;
+    if (thread.runs.get(entry.run)?.parent !== undefined) return;
     if (isMended(thread, entry) || isCrowdAtFault(thread)) propose(thread, entry);
   },
   click({ offer }, { id, actor, choice }) {

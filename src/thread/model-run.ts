@@ -45,7 +45,7 @@ interface Ended {
 export type CallEffect = "changed" | "unmet" | "ok" | "remembered" | "failed" | "unknown";
 
 /** What of its thread a run begins with. */
-interface Told extends Pick<ModelRun, "evidence" | "figures"> {
+export interface Told extends Pick<ModelRun, "evidence" | "figures"> {
   readonly requestTokens: number;
   readonly turns: number;
   readonly isRefused: boolean;
@@ -82,7 +82,7 @@ export class ModelRun {
   /** The gate that took the tools away, unless a message came after it. */
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */
-  readonly denied = new Set<string>();
+  denied = new Set<string>();
   denials = 0;
   readonly filling: Filling;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
@@ -102,6 +102,11 @@ export class ModelRun {
     this.evidence = evidence;
     this.figures = figures;
     this.told = told;
+  }
+
+  /** What people denied the one is denied the other. */
+  heedDenials(other: ModelRun): void {
+    this.denied = other.denied;
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from "../core/entry.ts";
 import { globMatches } from "../core/glob.ts";
 import type { AllowedCall, RunTerms } from "../core/run-terms.ts";
+import { DELEGATE } from "../core/tool-spec.ts";
+import { askedFor } from "./family.ts";
 import type { Run } from "./state.ts";
 import type { Call } from "./call.ts";
 
@@ -14,16 +16,19 @@ const ALWAYS: ReadonlySet<string> = new Set([
   "read_artifact",
   "find_tools",
   "ask_user",
+  // What a helper may call is narrowed likewise.
+  DELEGATE,
 ]);
 
 /** Why a skill that the run follows does not allow the call, for the model to read; undefined: each of them does. */
 export function whyNarrowed(
   { tool, args }: Pick<Call, "tool" | "args">,
-  { calls }: Pick<Run, "calls">,
+  run: Pick<Run, "calls" | "parent">,
   { allowed = {} }: Pick<RunTerms, "allowed">,
 ): string | undefined {
   if (ALWAYS.has(tool)) return undefined;
-  for (const skill of followed(calls.values())) {
+  const calls = [run, ...askedFor(run)].flatMap((each) => [...each.calls.values()]);
+  for (const skill of followed(calls)) {
     const list = Object.hasOwn(allowed, skill) ? allowed[skill] : undefined;
     if (list === undefined || list.some((each) => isAllowed(each, tool, args))) continue;
     const names = list.map(allowedText);

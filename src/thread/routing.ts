@@ -2,6 +2,7 @@ import type { Entry } from "../core/entry.ts";
 import { isOpen } from "./action.ts";
 import type { Hearing } from "./addressed.ts";
 import { isAssent, isHolding } from "./assent.ts";
+import { isOf } from "./family.ts";
 import { isReader, type Run, type TalkingRun, talkingRuns, type Thread } from "./state.ts";
 import type { Call } from "./call.ts";
 
@@ -49,9 +50,9 @@ export function routeTo(thread: Thread, run: TalkingRun): Route {
   return side === undefined || side.stopped ? { to: "side_run" } : { to: "run", run: side };
 }
 
-/** The run's cards that people have to decide on, or that are decided and not dispatched yet. */
-export function openActions({ live }: Thread, { started: { run } }: Run) {
-  return [...live].filter((action) => isOpen(action) && action.run === run);
+/** The cards of the run and its helpers that people have to decide on, or that are decided and not dispatched yet. */
+export function openActions(thread: Thread, { started: { run } }: Run) {
+  return [...thread.live].filter((action) => isOpen(action) && isOf(thread, action.run, run));
 }
 
 /** More from those who surely asked the bot; of others' words nothing instructs a run that may not be about them. */
@@ -84,6 +85,8 @@ export function sharesOf(
   run: Pick<TalkingRun, "started" | "modelRun">,
 ): { elsewhere?: string[]; joined?: string[] } {
   const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id);
+  // It is told its task alone.
+  if (run.started.parent !== undefined) return {};
   if (isReader(run)) {
     const joined = idsOf(run.modelRun.unseen);
     return joined.length === 0 ? {} : { joined };

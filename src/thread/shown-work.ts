@@ -21,7 +21,7 @@ export function unshown(
   if (showAfterMs === undefined || draining || thread.parked) return [];
   return thread.views.flatMap((view) =>
     [...thread.going]
-      .filter((run) => !run.progressMessages.has(view) && run.aside === undefined && isAtWork(run))
+      .filter((run) => !run.progressMessages.has(view) && isShownSo(run) && isAtWork(run))
       .map((run) => ({ view, run, at: run.started.at + showAfterMs })),
   );
 }
@@ -55,12 +55,18 @@ export function ornaments(thread: Thread, showing: Showing): Ornament[] {
   return [{ do: "root", key: workKey.root, view: MAIN_VIEW, at }, ...sums];
 }
 
+/** A helper's work is shown with its parent's. */
+function isShownSo({ aside, parent }: Run): boolean {
+  return aside === undefined && parent === undefined;
+}
+
 function isAtWork(run: Run): boolean {
   const { open, modelRun } = run;
   if (isUndecided(run)) return false;
   if (open.size === 0) return modelRun !== undefined;
-  return [...open.values()].some(
-    ({ action, asked, started }) =>
-      started !== undefined || (action === undefined && asked === undefined),
-  );
+  return [...open.values()].some(({ call, action, asked, started }) => {
+    const helper = run.helpers.find((each) => each.started.parent?.call === call);
+    if (helper !== undefined) return helper.ended !== undefined || isAtWork(helper);
+    return started !== undefined || (action === undefined && asked === undefined);
+  });
 }

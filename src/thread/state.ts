@@ -38,6 +38,10 @@ export interface Run {
   readonly calls: Map<string, Call>;
   readonly open: Map<string, Call>;
   readonly modelRun: ModelRun | undefined;
+  /** A helper's: the run that asked for it. */
+  readonly parent: Run | undefined;
+  /** Those that it asked for; they are remembered as long as it is. */
+  readonly helpers: Run[];
   /** What stood above the messages that it answers, once it was read. */
   above: Entry<"above"> | undefined;
   /** Whose messages or command began it, the first one first. */
@@ -319,10 +323,12 @@ export class Thread {
 /** A run of a model's. */
 export type TalkingRun = Run & { readonly modelRun: ModelRun };
 
-/** The runs of models' that go on: the first run, and beside it a side run, which only reads; one of each at most. */
+/** The runs of models' that people talk to and that go on: the first run, and beside it a side run, which only reads; one of each at most. */
 export function talkingRuns({ going }: Thread): { first?: TalkingRun; side?: TalkingRun } {
   const found: { first?: TalkingRun; side?: TalkingRun } = {};
-  for (const run of going) if (isTalking(run)) found[isReader(run) ? "side" : "first"] = run;
+  for (const run of going) {
+    if (isTalking(run) && run.parent === undefined) found[isReader(run) ? "side" : "first"] = run;
+  }
   return found;
 }
 

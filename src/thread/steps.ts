@@ -61,6 +61,8 @@ export type Step =
   /** A check that another machine does not take up is done without. */
   | { do: "cut"; call: Call; limitMs: number }
   | { do: "end"; run: Run }
+  /** A helper has ended: its report is the result of the call that asked for it. */
+  | { do: "report"; call: Call; helper: Run }
   | { do: "expire"; action: Action }
   /** The form that somebody opened to edit it counts as closed. */
   | { do: "forget"; action: Action }

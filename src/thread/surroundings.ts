@@ -3,8 +3,8 @@ import type { AnsweredBy } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Checking } from "./checking.ts";
 import type { Machines } from "./machines.ts";
-import type { ModelRun } from "./model-run.ts";
-import type { Thread } from "./state.ts";
+import type { Run, Thread } from "./state.ts";
+import { modeOf, termsFor } from "./modes.ts";
 
 /** What one command comes to: a tool call, or a text to answer at once. */
 export type DirectAnswer =
@@ -29,9 +29,14 @@ export interface RunParts {
 /** The terms of a model's run: those it began with, as long as this process knows them. */
 export function termsIn(
   parts: RunParts,
-  modelRun: Pick<ModelRun, "terms"> | undefined,
+  run: Pick<Run, "modelRun" | "parent" | "started"> | undefined,
 ): RunTerms | undefined {
-  return (modelRun && parts.termsOf?.(modelRun.terms.prefix)) ?? parts.terms;
+  const { prefix } = run?.modelRun?.terms ?? {};
+  if (run?.parent !== undefined) {
+    const base = termsIn(parts, run.parent);
+    return base && termsFor(base, modeOf(run));
+  }
+  return (prefix === undefined ? undefined : parts.termsOf?.(prefix)) ?? parts.terms;
 }
 
 /** What entries are made from besides what was learned: the thread, the clock, the configuration, this process. */

@@ -2,11 +2,14 @@ import * as z from "zod";
 import { estimateTokens } from "../core/block.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { createSpellings, wordsIn } from "../core/spellings.ts";
-import { STAY_SILENT_SPEC, UPDATE_PLAN_SPEC, USE_TOOL_SPEC } from "../core/tool-spec.ts";
+import {
+  FIND_TOOLS,
+  STAY_SILENT_SPEC,
+  UPDATE_PLAN_SPEC,
+  USE_TOOL_SPEC,
+} from "../core/tool-spec.ts";
 import { argumentNames, toolSpec } from "./input-schema.ts";
 import { defineTool, type Tool } from "./tool.ts";
-
-export const FIND_TOOLS = "find_tools";
 
 /** Of a model's window, which part tools may take before anything is said. */
 const SHARE_OF_WINDOW = 1 / 4;

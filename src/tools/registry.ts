@@ -1,13 +1,13 @@
 import { BotError } from "../core/errors.ts";
-import { STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
+import { FIND_TOOLS, STAY_SILENT, USE_TOOL } from "../core/tool-spec.ts";
 import { settingsOf, type SettingValues } from "../core/settings.ts";
 import { withWrapper } from "./around.ts";
 import { changes } from "./changes/integration.ts";
 import { docker } from "./docker/integration.ts";
+import { helpers } from "./delegate/integration.ts";
 import { costs } from "./costs/integration.ts";
 import { evals } from "./evals/integration.ts";
 import { feedback } from "./feedback/integration.ts";
-import { FIND_TOOLS } from "./find-tools.ts";
 import { freeze } from "./freeze/integration.ts";
 import { memory } from "./memory/integration.ts";
 import { mirror } from "./mirror/integration.ts";
@@ -47,6 +47,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   ssh,
   web,
   thread,
+  helpers,
   incidents,
   approvals,
   handoff,

@@ -154,6 +154,14 @@ export interface ToolImage {
   unseen?: true;
 }
 
+/** What a helper is to do (`run_started.task`), and in how many requests. */
+export interface HelperTask {
+  text: string;
+  context?: string;
+  tools?: string[];
+  steps?: number;
+}
+
 /** A question to the people of the thread. */
 interface Question {
   text: string;
@@ -269,6 +277,8 @@ export interface Tool<I = unknown> {
   resource?(input: I): string;
   /** The tool is not run at all: this is put to the people of the thread, and what they answer is its result. */
   question?(input: I): Question;
+  /** Nor is this: a helper does it, a run of its own, whose report is the result. */
+  delegates?(input: I): HelperTask;
   /** Why it cannot work on this machine, or undefined. */
   unavailable?(): Promise<string | undefined>;
   /**

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
 import { isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
-import { createStage, fakeTool, KEY } from "../fakes/stage.ts";
+import { createStage, fakeTool } from "../fakes/stage.ts";
+import { journalOf } from "./cut.ts";
 import { expectPaired, ofKind, wordsIn } from "./talking.ts";
 
 const use = (id: string, name: string, args: object) => ({
@@ -49,23 +48,6 @@ async function stageOn(journal?: Journal) {
   const options = { tools: [look, act, askUser], model: steadyModel(requests) };
   const stage = await createStage(journal === undefined ? options : { ...options, journal });
   return { ...stage, look, act, requests };
-}
-
-/** A journal in which everything up to some moment happened, and then its worker died. */
-async function journalOf(entries: readonly Entry[]): Promise<Journal> {
-  const journal = openMemoryJournal();
-  for (const { seq, at: _at, head: _head, ...draft } of entries) {
-    if (isPost(draft)) {
-      await journal.post(KEY, draft);
-      continue;
-    }
-    const granted = await journal.lease(KEY, 60_000);
-    if (granted === undefined) throw new Error("no lease");
-    const reply = await journal.append(granted.lease, seq - 1, [draft]);
-    if (reply.kind !== "ok") throw new Error(`${draft.id}: ${reply.kind}`);
-    await journal.release(granted.lease, seq, 0);
-  }
-  return journal;
 }
 
 test("a conversation that is cut after any of its entries comes to the same end: one result per call, one answer per run, no effect twice", async () => {

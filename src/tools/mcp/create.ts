@@ -1,7 +1,7 @@
 import type { Backoff } from "../../core/backoff.ts";
 import { messageOf } from "../../core/errors.ts";
 import { STAY_SILENT, USE_TOOL } from "../../core/tool-spec.ts";
-import { FIND_TOOLS } from "../find-tools.ts";
+import { FIND_TOOLS } from "../../core/tool-spec.ts";
 import type { LiveTools, ToolParts } from "../integration.ts";
 import type { Tool } from "../tool.ts";
 import { createAccept, createStatus } from "./accept.ts";

@@ -5,7 +5,7 @@ import { MAX_LEARNED_LENGTH } from "../../security/encoder.ts";
 import { pathText } from "../../core/zod-issues.ts";
 import { STAY_SILENT, USE_TOOL } from "../../core/tool-spec.ts";
 import { readTextFile, readYaml } from "../../core/yaml-file.ts";
-import { FIND_TOOLS } from "../find-tools.ts";
+import { FIND_TOOLS } from "../../core/tool-spec.ts";
 import { argumentNames } from "../input-schema.ts";
 import { ambiguities } from "../say.ts";
 import type { Tool } from "../tool.ts";

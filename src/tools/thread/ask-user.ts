@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
+import { ASK_USER } from "../../core/tool-spec.ts";
 import { defineTool } from "../tool.ts";
 
 const input = z.strictObject({
@@ -18,7 +19,7 @@ const input = z.strictObject({
 
 /** Asks the people of the thread what only they can know. It is answered by them, never run. */
 export const askUser = defineTool({
-  name: "ask_user",
+  name: ASK_USER,
   summary: "asks the people in the thread a question and waits for the answer",
   description:
     "Asks the people of this thread one question and waits for the answer. For what no tool can find out and the work cannot go on without; never for an approval: what needs one asks by itself.",

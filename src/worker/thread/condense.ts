@@ -45,10 +45,11 @@ async function learn(
 ): Promise<CondenseFacts> {
   const { parts } = ctx;
   const name = run.started.run;
-  const terms = termsIn(parts.run, modelRun);
+  const terms = termsIn(parts.run, run);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
-  progress(ctx, name, { kind: "thinking", run: name, step: modelRun.steps + 1 });
+  if (run.parent === undefined)
+    progress(ctx, name, { kind: "thinking", run: name, step: modelRun.steps + 1 });
   const { transcript } = ctx.state;
   const { filling } = modelRun;
   const telling = await tellingFor(ctx, run, modelRun, signal);

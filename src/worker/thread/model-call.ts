@@ -16,7 +16,7 @@ import type { Answered, Asked } from "../../models/chain.ts";
 import type { FileBlock, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { sharesOf } from "../../thread/routing.ts";
-import { isReader } from "../../thread/state.ts";
+import { isReader, type Run } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
@@ -65,11 +65,11 @@ async function learnTurn(
   const { parts } = ctx;
   const name = run.started.run;
   const step = modelRun.steps + 1;
-  const terms = termsIn(parts.run, modelRun);
+  const terms = termsIn(parts.run, run);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
   ctx.events.publish({ kind: "model_asked", key: ctx.key, run: name, step });
-  progress(ctx, name, { kind: "thinking", run: name, step });
+  if (run.parent === undefined) progress(ctx, name, { kind: "thinking", run: name, step });
   const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);
   const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
@@ -89,7 +89,7 @@ async function learnTurn(
   const response = await withinBudget(ctx, terms, spend, async () => {
     const turns = await withFiles(ctx, asked);
     const answered = await withinMinutes(modelRun, signal, (limited) =>
-      generate(ctx, { ...asked.request, turns }, wanted, { signal: limited, run: name, written }),
+      generate(ctx, { ...asked.request, turns }, wanted, { signal: limited, run, written }),
     );
     ({ model, instead } = answered);
     return answered;
@@ -97,7 +97,11 @@ async function learnTurn(
   const ids = { before: transcript.ids, own: new Set<string>() };
   const { content: blocks, stop } = limitTurn(response, parts.encoder);
   const content: AssistantBlock[] = [];
-  const named = { turn: `${name}_${step}`, ids, isBeside: isReader(run) };
+  const named = {
+    turn: `${name}_${step}`,
+    ids,
+    isBeside: isReader(run) || run.parent !== undefined,
+  };
   for (const block of blocks) content.push(await kept(ctx, named, block));
   const turn = {
     step,
@@ -188,13 +192,18 @@ async function generate(
   ctx: ThreadContext,
   request: ModelRequest,
   wanted: Asked,
-  { signal, run, written }: { signal: AbortSignal; run: string; written: { text: string } },
+  { signal, run, written }: { signal: AbortSignal; run: Run; written: { text: string } },
 ): Promise<Generated & Answered> {
   const { encoder, models } = ctx.parts;
   let shownAt = 0;
   let cuts = 0;
   const show = () => {
-    progress(ctx, run, { kind: "draft", run, text: shownPart(encoder.encode(written.text)) });
+    const name = run.started.run;
+    progress(ctx, name, {
+      kind: "draft",
+      run: name,
+      text: shownPart(encoder.encode(written.text)),
+    });
     // From its end: what takes long is not shown with every word.
     shownAt = performance.now();
   };
@@ -205,7 +214,8 @@ async function generate(
       written.text = text;
       if (delta === undefined) cuts += 1;
       const isDue = performance.now() - shownAt >= DRAFT_MS && text.length <= MAX_DRAFT;
-      if (delta === undefined || isDue) show();
+      // What a helper writes is its report, which people are not shown.
+      if ((delta === undefined || isDue) && run.parent === undefined) show();
     },
   });
   return { ...answered, cuts };

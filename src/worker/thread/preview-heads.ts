@@ -4,6 +4,10 @@ import type { Call } from "../../thread/call.ts";
 import type { Preview } from "../../core/entry.ts";
 import { isAgent } from "../../core/people.ts";
 import { exactText } from "../../security/sanitize.ts";
+import { oneLine, shortened } from "../../core/text.ts";
+import { citationOf } from "../../thread/entry-ids.ts";
+import { pathOf } from "../../thread/family.ts";
+import type { Run } from "../../thread/state.ts";
 import type { ThreadContext } from "./parts.ts";
 import type { Frozen } from "./permission/frozen.ts";
 
@@ -33,16 +37,30 @@ export function because(preview: Preview, { why }: Ask, encode: (text: string) =
   return { ...preview, lines: [{ label: ASKED_BECAUSE, value: encode(why) }, ...preview.lines] };
 }
 
-/** A preview that begins with the agent that asks: in its thread nobody sees it write. */
+/** A preview that begins with the agent that asks, and with the helper: nobody sees either write. */
 export function askedBy(
   preview: Preview,
   { thread, parts }: ThreadContext,
   { run }: Call,
 ): Preview {
-  const asker = thread.runs.get(run)?.authors.find(({ account }) => isAgent(account));
-  if (asker === undefined) return preview;
-  const value = parts.encoder.encode(exactText(`${asker.name} (${asker.account})`));
-  return { ...preview, lines: [{ label: ASKED_BY, value }, ...preview.lines] };
+  const found = thread.runs.get(run);
+  const asker = found?.authors.find(({ account }) => isAgent(account));
+  const { encode } = parts.encoder;
+  const lines = [
+    ...(asker === undefined
+      ? []
+      : [{ label: ASKED_BY, value: encode(exactText(`${asker.name} (${asker.account})`)) }]),
+    ...(found?.started.parent === undefined
+      ? []
+      : [{ label: HELPER, value: encode(exactText(helperText(found))) }]),
+  ];
+  return lines.length === 0 ? preview : { ...preview, lines: [...lines, ...preview.lines] };
+}
+
+/** Which helper, by which calls, and what its task is. */
+function helperText(run: Run): string {
+  const path = pathOf(run).map((name) => (name.includes(".") ? citationOf(name) : name));
+  return `${path.join(" › ")}: ${shortened(oneLine(run.started.task?.text ?? ""), MAX_TASK)}`;
 }
 
 /** An edit's preview; where nothing new is why people are asked, it is what was. */
@@ -61,3 +79,5 @@ export function stillBecause(
 
 const ASKED_BECAUSE = "Asked because";
 const ASKED_BY = "Asked by";
+const HELPER = "Helper";
+const MAX_TASK = 160;

@@ -1,4 +1,5 @@
 import type { Progress } from "../../adapters/shown.ts";
+import { rootOf } from "../../thread/family.ts";
 import { isUndecided } from "../../thread/state.ts";
 import type { ThreadContext } from "./parts.ts";
 import { viewOf } from "./places.ts";
@@ -9,7 +10,9 @@ import { viewOf } from "./places.ts";
  */
 export function progress(ctx: ThreadContext, run: string, update: Progress): void {
   if (ctx.fenced || performance.now() >= ctx.leaseEndsAt) return;
-  const going = ctx.thread.runs.get(run);
+  const known = ctx.thread.runs.get(run);
+  // A helper's work is shown with its parent's.
+  const going = known && rootOf(known);
   if (going !== undefined && (isUndecided(going) || going.aside !== undefined)) return;
   for (const view of ctx.thread.views) {
     try {

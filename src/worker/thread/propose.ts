@@ -32,6 +32,7 @@ import { coveringGrant, termsOf } from "./permission/granting.ts";
 import { glassRule, insteadOf, mayRun, permit } from "./permission/permission.ts";
 import type { PreparedCall } from "../../core/tool-call.ts";
 import { askedBy, because, stillBecause, undoing, waiting } from "./preview-heads.ts";
+import type { Wanted } from "../../thread/drafts-helpers.ts";
 import type { Card, Proposal } from "../../thread/drafts-calls.ts";
 import { progress } from "./progress.ts";
 import { voicesIn } from "./permission/requesters.ts";
@@ -50,7 +51,7 @@ export async function propose(
   ctx: ThreadContext,
   call: Call,
   signal: AbortSignal,
-): Promise<Proposal> {
+): Promise<Proposal | Wanted> {
   try {
     return await proposalFor(ctx, call, signal);
   } catch (error) {
@@ -86,7 +87,11 @@ function denied({ why, by }: Extract<Decision, { kind: "deny" }>): Proposal {
   return { kind: "blocked", text: why, ...(by !== undefined && { by }) };
 }
 
-async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal): Promise<Proposal> {
+async function proposalFor(
+  ctx: ThreadContext,
+  call: Call,
+  signal: AbortSignal,
+): Promise<Proposal | Wanted> {
   const { dispatcher, encoder } = ctx.parts;
   const { encode } = encoder;
   const { last } = ctx.state;
@@ -109,13 +114,8 @@ async function proposalFor(ctx: ThreadContext, call: Call, signal: AbortSignal):
   if (decision.kind === "deny") return denied(decision);
   const tooMany = whyTooManyInRun(ctx, call, tool);
   if (tooMany !== undefined) return blocked(tooMany);
-  if (tool.question !== undefined) {
-    // What is only asked is not run, so there is nothing to approve. A default for reads is not meant for it.
-    if (decision.kind === "ask" && decision.byRule === true) return blocked(HELD_QUESTION);
-    const { text, choices } = tool.question(args);
-    const expiresAt = ctx.now() + QUESTION_MS;
-    return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
-  }
+  const unrun = askedFor(ctx, prepared, decision);
+  if (unrun !== undefined) return unrun;
   const isRead = prepared.effect === "read" && decision.kind === "allow";
   const run = ctx.thread.runs.get(call.run);
   if (!isRead && (mayOnlyRead(run) || isCheck(run, call.call)))
@@ -175,6 +175,27 @@ function tellPlan(ctx: ThreadContext, { run }: Call, tasks: readonly PlanTask[])
   progress(ctx, run, { kind: "plan", run, tasks: plannedTasks(tasks, encode) });
 }
 
+/** What is not run, so that there is nothing to approve: a question, and what a helper does. A default for reads is not meant for them. */
+function askedFor(
+  ctx: ThreadContext,
+  prepared: Prepared,
+  decision: Decision,
+): Proposal | Wanted | undefined {
+  const { encode } = ctx.parts.encoder;
+  const { tool, args } = prepared;
+  const isHeld = decision.kind === "ask" && decision.byRule === true;
+  if (tool.question !== undefined) {
+    if (isHeld) return blocked(HELD_QUESTION);
+    const { text, choices } = tool.question(args);
+    const expiresAt = ctx.now() + QUESTION_MS;
+    return { kind: "question", text: encode(text), choices: choices.map(encode), expiresAt };
+  }
+  if (tool.delegates === undefined) return undefined;
+  if (isHeld) return blocked(HELD_HELPER);
+  const { steps, ...task } = tool.delegates(args);
+  return { kind: "delegate", task, steps };
+}
+
 /** Nothing was filled in, and nothing was looked at that takes time: what was decided of it as it was asked for holds. */
 function isAsAsked({ tool, args }: Prepared, call: Call): boolean {
   const isPlain = (tool.pin ?? tool.precheck ?? tool.unavailable) === undefined;
@@ -229,6 +250,8 @@ const ANYONE: VotingRule = { approvers: { kind: "anyone" }, quorum: 1, barred: [
 
 const HELD_QUESTION =
   "A rule holds up questions to people here, so this one was not put to them. Say in the answer what you need to know.";
+
+const HELD_HELPER = "A rule holds up helpers here, so none was asked for. Do it yourself.";
 
 /** A card without the place's name is as good: what does not come soon is left out. */
 export async function placeNameOf(

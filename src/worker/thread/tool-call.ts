@@ -3,6 +3,7 @@ import { workKey } from "../../thread/work-keys.ts";
 import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { isCheck } from "../../thread/checking.ts";
+import { depthOf } from "../../thread/family.ts";
 import { askerIn, mayOnlyRead } from "../../thread/state.ts";
 import { argsOf, type Call, doingOf } from "../../thread/call.ts";
 import { begunOf } from "../../queries/outgoing.ts";
@@ -129,8 +130,8 @@ async function callTool(
 ): Promise<ToolResult> {
   const { tool } = call;
   ctx.events.publish({ kind: "tool_began", key: ctx.key, run: call.run, call: call.call, tool });
-  progress(ctx, call.run, begunOf(call, { args, doing }));
   const run = ctx.thread.runs.get(call.run);
+  progress(ctx, call.run, begunOf(call, { args, doing }, run && depthOf(run)));
   const finished = await ctx.parts.dispatcher.run(tool, args, {
     signal,
     startedAt: call.started?.at ?? ctx.now(),

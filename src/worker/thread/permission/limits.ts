@@ -1,4 +1,5 @@
 import { isoUtc } from "../../../core/instant.ts";
+import { callsOf, rootOf } from "../../../thread/family.ts";
 import { askerIn } from "../../../thread/state.ts";
 import type { Call } from "../../../thread/call.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -12,7 +13,9 @@ export function whyTooManyInRun(
   { name: tool, limits }: Tool,
 ): string | undefined {
   if (limits === undefined) return undefined;
-  const calls = [...(ctx.thread.runs.get(name)?.calls.values() ?? [])];
+  const run = ctx.thread.runs.get(name);
+  // Its helpers' calls are the run's too.
+  const calls = run === undefined ? [] : callsOf(rootOf(run));
   const position = calls
     .filter((each) => each.tool === tool)
     .findIndex((each) => each.call === call);

@@ -104,7 +104,7 @@ export function insteadOf(
 ): Heard<Instead> | undefined {
   const run = thread.runs.get(call.run);
   if (run === undefined || call.started !== undefined) return undefined;
-  return beforeCall({ ...call, args }, run, termsIn(parts.run, run.modelRun));
+  return beforeCall({ ...call, args }, run, termsIn(parts.run, run));
 }
 
 /** May a call be made that nobody was asked about? A gate of its run may refuse it, then policy decides. */

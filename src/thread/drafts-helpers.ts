@@ -1,0 +1,154 @@
+import { totalTokens } from "../core/block.ts";
+import type { Draft, Outcome } from "../core/entry.ts";
+import type { RunTerms } from "../core/run-terms.ts";
+import { DELEGATE } from "../core/tool-spec.ts";
+import { capText } from "../core/text.ts";
+import { finishedDraft } from "./drafts-calls.ts";
+import { windowFor } from "./drafts-runs.ts";
+import { citationOf, entryId, runName } from "./entry-ids.ts";
+import { atWork, depthOf, familyOf, helperWords, MAX_AT_ONCE, rootOf } from "./family.ts";
+import { modeOf, termsFor, unknownTools } from "./modes.ts";
+import type { TalkingRun, Run } from "./state.ts";
+import { isTalking } from "./state.ts";
+import { type Surroundings, termsIn } from "./surroundings.ts";
+import type { Call } from "./call.ts";
+
+/** Which entries follow where a run asks for a helper, and when that has ended. */
+
+type Started = Draft<"run_started">;
+type Budget = NonNullable<Started["talk"]>["budget"];
+
+/** A helper, and in how many requests. */
+export interface Wanted {
+  kind: "delegate";
+  task: NonNullable<Started["task"]>;
+  steps: number | undefined;
+}
+
+/** With less nothing is looked into. */
+const LEAST_TOKENS = 5_000;
+/** Of its run's budget, what one helper may use; of what is left of it, half at most, so that the run can still answer. */
+const PART = 1 / 3;
+const LEFT = 1 / 2;
+
+/**
+ * The helper's run, with which the call begins. Undefined where too many are at work: it waits. The budget is a part of what its
+ * parent has left, and what the others may still use is not left.
+ */
+export function helperDrafts(
+  call: Call,
+  { task, steps }: Wanted,
+  around: Surroundings,
+): (Started | Draft<"tool_finished">)[] | undefined {
+  const { thread, run: parts } = around;
+  const parent = thread.runs.get(call.run);
+  const blocked = (why: string) => [finishedDraft(call, "blocked", why)];
+  if (parent === undefined || !isTalking(parent)) return blocked(ONLY_MODELS);
+  if (atWork(parent) >= MAX_AT_ONCE) return undefined;
+  const base = termsIn(parts, parent);
+  const run = runName(thread.counts.runs + 1);
+  const { call: name } = call;
+  const began = {
+    id: entryId.runStarted(run),
+    kind: "run_started" as const,
+    run,
+    answers: [],
+    principals: [...parent.principals],
+    ...(parent.started.app !== undefined && { app: parent.started.app }),
+    calls: [],
+    ...(parent.started.reads === true && { reads: true }),
+    parent: { run: parent.started.run, call: name },
+    task,
+  };
+  const terms = base && termsFor(base, modeOf({ parent, started: began }));
+  if (base === undefined || terms === undefined) return blocked(NO_HELPERS);
+  const why = whyNot(parent, base, task.tools);
+  if (why !== undefined) return blocked(why);
+  const budget = budgetFor(parent, steps);
+  if (budget === undefined) return blocked(NOTHING_LEFT);
+  const { model } = parent.modelRun.terms;
+  const { prefix, gates } = terms;
+  const window = windowFor(model, terms, parts);
+  const talk = { model, prefix, budget, ...(gates && { gates }), window, mode: "helper" as const };
+  return [{ ...began, talk }];
+}
+
+const ONLY_MODELS = "A helper works for a model's run; run the tools yourself.";
+const NO_HELPERS = "Helpers are off here. Do it yourself.";
+const NOTHING_LEFT =
+  "What this run may still use is too little for a helper. Do the rest yourself.";
+
+function whyNot(parent: Run, base: RunTerms, tools: readonly string[] = []): string | undefined {
+  const { depth = 0, perRun = 0 } = base.modes?.helper ?? {};
+  if (depthOf(parent) >= depth)
+    return "Helpers have no helpers of their own at this depth. Do it yourself.";
+  if ([...familyOf(rootOf(parent))].length > perRun)
+    return `${perRun} helpers have worked for this run, which is the limit. Do the rest yourself.`;
+  const unknown = unknownTools(base, tools);
+  if (unknown.length === 0) return undefined;
+  const names = base.tools.map(({ name }) => name).filter((name) => name !== DELEGATE);
+  return `You have no tool ${unknown.join(", ")} to give. There are: ${names.join(", ")}.`;
+}
+
+function budgetFor({ modelRun, helpers }: TalkingRun, steps = Infinity): Budget | undefined {
+  const { budget } = modelRun.terms;
+  const open = helpers.flatMap(({ ended, modelRun: of }) =>
+    ended === undefined && of !== undefined ? [of] : [],
+  );
+  const promised = open.reduce(
+    (sum, { terms, usage }) => sum + Math.max(0, terms.budget.tokens - totalTokens(usage)),
+    0,
+  );
+  const minutesPromised = open.reduce((sum, { terms }) => sum + terms.budget.minutes, 0);
+  const tokensLeft = budget.tokens - totalTokens(modelRun.usage) - promised;
+  const minutesLeft = budget.minutes - modelRun.workMs / 60_000 - minutesPromised;
+  const tokens = Math.floor(Math.min(budget.tokens * PART, tokensLeft * LEFT));
+  const minutes = Math.min(budget.minutes * PART, minutesLeft * LEFT);
+  if (tokens < LEAST_TOKENS || minutes <= 0) return undefined;
+  const most = Math.max(2, Math.ceil(budget.steps * PART));
+  return { steps: Math.min(Math.max(2, steps), most), tokens, minutes };
+}
+
+/** A report is a few paragraphs; what it rests on stands in its calls. */
+const MAX_REPORT_BYTES = 16_000;
+
+const OUTCOMES: Readonly<Record<NonNullable<Run["ended"]>["status"], Outcome>> = {
+  completed: "ok",
+  wrapped_up: "ok",
+  failed: "error",
+  cancelled: "cancelled",
+  silent: "error",
+};
+
+/** What a helper came to is the result of the call that asked for it; that it failed is no more than that. */
+export function reportDraft(call: Call, helper: Run): Draft<"tool_finished"> {
+  const { ended, modelRun, started } = helper;
+  const status = ended?.status ?? "failed";
+  const made = [...familyOf(helper)].flatMap(({ calls }) => [...calls.keys()].map(citationOf));
+  const which = made.length === 0 ? "no call" : `calls ${rangesOf(made)}`;
+  const steps = modelRun?.steps ?? 0;
+  const head = `Helper ${started.run}, ${steps} ${steps === 1 ? "step" : "steps"}, ${which}: ${SAID[status]}`;
+  const text = capText(ended?.text ?? "", MAX_REPORT_BYTES);
+  const finished = finishedDraft(call, OUTCOMES[status], `${head}\n${text}`);
+  return { ...finished, tool: DELEGATE, doing: helperWords(started.task) };
+}
+
+const SAID = {
+  completed: "its report.",
+  wrapped_up: "it reached a limit; its report so far.",
+  failed: "it failed.",
+  cancelled: "it was stopped.",
+  silent: "it said nothing.",
+} as const;
+
+/** `T4–T6, T9`. */
+function rangesOf(citations: readonly string[]): string {
+  const numbers = citations.map((each) => Number(each.slice(1))).toSorted((a, b) => a - b);
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && number === last[1] + 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([a, b]) => (a === b ? `T${a}` : `T${a}–T${b}`)).join(", ");
+}

@@ -1,0 +1,71 @@
+import { type GateTerms, STANDARD_GATES } from "../core/gates.ts";
+import { hashTerms, type RunTerms } from "../core/run-terms.ts";
+import {
+  ASK_USER,
+  DELEGATE,
+  FIND_TOOLS,
+  STAY_SILENT,
+  UPDATE_PLAN,
+  USE_TOOL,
+} from "../core/tool-spec.ts";
+import type { Draft } from "../core/entry.ts";
+import type { Run } from "./state.ts";
+import { depthOf } from "./family.ts";
+
+/** What a run is, of the configurations of one core. */
+export type Mode =
+  | { kind: "main" }
+  /** `tools`: the only ones it has, where the task names some. `depth`: 1 where the main run asked for it. */
+  | { kind: "helper"; tools: readonly string[] | undefined; depth: number };
+
+export function modeOf(run: Pick<Run, "parent"> & { started: Draft<"run_started"> }): Mode {
+  if (run.started.parent === undefined) return { kind: "main" };
+  return { kind: "helper", tools: run.started.task?.tools, depth: depthOf(run) };
+}
+
+/** People answer the main run and see its plan; a helper puts what it needs to know into its report, which is never nothing. */
+const NOT_FOR_HELPERS: ReadonlySet<string> = new Set([ASK_USER, STAY_SILENT, UPDATE_PLAN]);
+
+/**
+ * The terms of a run in that mode. `base`: those of the run that asked for it, else the main ones. The same always give the same, so
+ * every process knows them after a restart. Undefined where the configuration has no such mode.
+ */
+export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
+  switch (mode.kind) {
+    case "main":
+      return base;
+    case "helper": {
+      const { helper } = base.modes ?? {};
+      if (helper === undefined) return undefined;
+      const { tools, depth } = mode;
+      const mayAsk = depth < helper.depth;
+      const isTheirs = (name: string) =>
+        !NOT_FOR_HELPERS.has(name) &&
+        (name !== DELEGATE || mayAsk) &&
+        (tools === undefined || tools.includes(name));
+      return narrowed({ ...base, system: helper.system, gates: gatesOf(base) }, isTheirs);
+    }
+  }
+}
+
+/** A report is no answer: it is held to its limits alone, and to a way on where the main run is. */
+function gatesOf({ gates = STANDARD_GATES }: RunTerms): GateTerms {
+  return { on: gates.on.filter((name) => name === "stuck") };
+}
+
+/** With some of the tools; what calls those that are not described stays while there are any. */
+function narrowed(
+  { foundTools = [], ...base }: RunTerms,
+  isKept: (name: string) => boolean,
+): RunTerms {
+  const found = foundTools.filter(isKept);
+  const isSearch = (name: string) => name === FIND_TOOLS || name === USE_TOOL;
+  const tools = base.tools.filter(({ name }) => (isSearch(name) ? found.length > 0 : isKept(name)));
+  return hashTerms({ ...base, tools, ...(found.length > 0 && { foundTools: found }) });
+}
+
+/** Names that a run with these terms has no tool for. */
+export function unknownTools({ tools, foundTools = [] }: RunTerms, names: readonly string[]) {
+  const known = new Set([...tools.map(({ name }) => name), ...foundTools]);
+  return names.filter((name) => !known.has(name));
+}
