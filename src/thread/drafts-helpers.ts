@@ -5,8 +5,9 @@ import { DELEGATE } from "../core/tool-spec.ts";
 import { capText } from "../core/text.ts";
 import { finishedDraft } from "./drafts-calls.ts";
 import { windowFor } from "./drafts-runs.ts";
-import { citationOf, entryId, runName } from "./entry-ids.ts";
-import { atWork, depthOf, familyOf, helperWords, MAX_AT_ONCE, rootOf } from "./family.ts";
+import { entryId, numberOfCall, runName } from "./entry-ids.ts";
+import { helperWords, noHelper, report } from "./helper-phrases.ts";
+import { atWork, callsOf, depthOf, familyOf, MAX_AT_ONCE, rootOf } from "./family.ts";
 import { modeOf, termsFor, unknownTools } from "./modes.ts";
 import type { TalkingRun, Run } from "./state.ts";
 import { isTalking } from "./state.ts";
@@ -43,7 +44,7 @@ export function helperDrafts(
   const { thread, run: parts } = around;
   const parent = thread.runs.get(call.run);
   const blocked = (why: string) => [finishedDraft(call, "blocked", why)];
-  if (parent === undefined || !isTalking(parent)) return blocked(ONLY_MODELS);
+  if (parent === undefined || !isTalking(parent)) return blocked(noHelper.onlyModels);
   if (atWork(parent) >= MAX_AT_ONCE) return undefined;
   const base = termsIn(parts, parent);
   const run = runName(thread.counts.runs + 1);
@@ -61,11 +62,11 @@ export function helperDrafts(
     task,
   };
   const terms = base && termsFor(base, modeOf({ parent, started: began }));
-  if (base === undefined || terms === undefined) return blocked(NO_HELPERS);
+  if (base === undefined || terms === undefined) return blocked(noHelper.off);
   const why = whyNot(parent, base, task.tools);
   if (why !== undefined) return blocked(why);
   const budget = budgetFor(parent, steps);
-  if (budget === undefined) return blocked(NOTHING_LEFT);
+  if (budget === undefined) return blocked(noHelper.nothingLeft);
   const { model } = parent.modelRun.terms;
   const { prefix, gates } = terms;
   const window = windowFor(model, terms, parts);
@@ -73,21 +74,13 @@ export function helperDrafts(
   return [{ ...began, talk }];
 }
 
-const ONLY_MODELS = "A helper works for a model's run; run the tools yourself.";
-const NO_HELPERS = "Helpers are off here. Do it yourself.";
-const NOTHING_LEFT =
-  "What this run may still use is too little for a helper. Do the rest yourself.";
-
 function whyNot(parent: Run, base: RunTerms, tools: readonly string[] = []): string | undefined {
   const { depth = 0, perRun = 0 } = base.modes?.helper ?? {};
-  if (depthOf(parent) >= depth)
-    return "Helpers have no helpers of their own at this depth. Do it yourself.";
-  if ([...familyOf(rootOf(parent))].length > perRun)
-    return `${perRun} helpers have worked for this run, which is the limit. Do the rest yourself.`;
+  if (depthOf(parent) >= depth) return noHelper.tooDeep;
+  if ([...familyOf(rootOf(parent))].length > perRun) return noHelper.tooMany(perRun);
   const unknown = unknownTools(base, tools);
-  if (unknown.length === 0) return undefined;
-  const names = base.tools.map(({ name }) => name).filter((name) => name !== DELEGATE);
-  return `You have no tool ${unknown.join(", ")} to give. There are: ${names.join(", ")}.`;
+  const known = base.tools.map(({ name }) => name).filter((name) => name !== DELEGATE);
+  return unknown.length === 0 ? undefined : noHelper.unknownTools(unknown, known);
 }
 
 function budgetFor({ modelRun, helpers }: TalkingRun, steps = Infinity): Budget | undefined {
@@ -123,32 +116,11 @@ const OUTCOMES: Readonly<Record<NonNullable<Run["ended"]>["status"], Outcome>> =
 /** What a helper came to is the result of the call that asked for it; that it failed is no more than that. */
 export function reportDraft(call: Call, helper: Run): Draft<"tool_finished"> {
   const { ended, modelRun, started } = helper;
-  const status = ended?.status ?? "failed";
-  const made = [...familyOf(helper)].flatMap(({ calls }) => [...calls.keys()].map(citationOf));
-  const which = made.length === 0 ? "no call" : `calls ${rangesOf(made)}`;
-  const steps = modelRun?.steps ?? 0;
-  const head = `Helper ${started.run}, ${steps} ${steps === 1 ? "step" : "steps"}, ${which}: ${SAID[status]}`;
-  const text = capText(ended?.text ?? "", MAX_REPORT_BYTES);
-  const finished = finishedDraft(call, OUTCOMES[status], `${head}\n${text}`);
-  return { ...finished, tool: DELEGATE, doing: helperWords(started.task) };
-}
-
-const SAID = {
-  completed: "its report.",
-  wrapped_up: "it reached a limit; its report so far.",
-  failed: "it failed.",
-  cancelled: "it was stopped.",
-  silent: "it said nothing.",
-} as const;
-
-/** `T4–T6, T9`. */
-function rangesOf(citations: readonly string[]): string {
-  const numbers = citations.map((each) => Number(each.slice(1))).toSorted((a, b) => a - b);
-  const ranges: [number, number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last !== undefined && number === last[1] + 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges.map(([a, b]) => (a === b ? `T${a}` : `T${a}–T${b}`)).join(", ");
+  const { run, task } = started;
+  const { status = "failed", text = "" } = ended ?? {};
+  const calls = callsOf(helper).map((each) => numberOfCall(each.call));
+  const said = { run, status, text: capText(text, MAX_REPORT_BYTES) };
+  const words = report(said, { steps: modelRun?.steps ?? 0, calls });
+  const finished = finishedDraft(call, OUTCOMES[status], words);
+  return { ...finished, tool: DELEGATE, doing: helperWords(task) };
 }

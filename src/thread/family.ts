@@ -1,6 +1,5 @@
 import { addUsage } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
-import { oneLine, shortened } from "../core/text.ts";
 import type { Call } from "./call.ts";
 import type { Run, Thread } from "./state.ts";
 
@@ -71,11 +70,6 @@ export function forgetRun({ runs }: Thread, run: Run): void {
 export function chargeAbove(run: Run, { usage }: Pick<Entry<"assistant">, "usage">): void {
   for (const { modelRun } of askedFor(run))
     if (modelRun !== undefined) modelRun.usage = addUsage(modelRun.usage, usage);
-}
-
-/** What a helper does, as people say it. */
-export function helperWords(task: Entry<"run_started">["task"]): string {
-  return `Helper: ${shortened(oneLine(task?.text ?? ""), 80)}`;
 }
 
 /** How many of the run's helpers are at work. */

@@ -10,7 +10,7 @@ export const helpers = defineIntegration({
     helpers: fromYaml(
       "agent.helpers",
       z.boolean().default(false),
-      "Whether the model may have [helpers](model.md#helpers) do parts of its work, within the same run's budget. It costs about 400 tokens in each request.",
+      "Whether the model may have [helpers](agent.md#helpers) do parts of its work, within the same run's budget. It costs about 400 tokens in each request.",
     ),
     depth: fromYaml(
       "agent.helperDepth",
