@@ -8,6 +8,8 @@ import { createMetrics } from "../../src/events/metrics.ts";
 import { createTraces } from "../../src/events/traces.ts";
 
 const KEY = "slack:T1:C1:1.5";
+/** OpenTelemetry takes small times for milliseconds since the process began. */
+const T0 = 1_780_000_000_000;
 const MODEL = "anthropic/claude-sonnet-5-5";
 const HASH = "0".repeat(64);
 
@@ -15,7 +17,7 @@ function written<K extends Kind>(
   at: number,
   fields: Omit<Entry<K>, "seq" | "at" | "id">,
 ): BotEvent {
-  const entry = { seq: at, at, id: `e${at}`, ...fields };
+  const entry = { seq: at, at: T0 + at, id: `e${at}`, ...fields };
   // The fields are those of one kind; TypeScript cannot tell so of a generic one.
   return { kind: "written", key: KEY, entry: entry as unknown as Entry };
 }
