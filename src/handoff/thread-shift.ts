@@ -106,8 +106,10 @@ export function threadShift(
     alerts: alertsSince(thread, span.from),
     missed: missedIn(lately),
     broken: brokenLines(lately),
-    runs: within.filter(({ kind }) => kind === "run_started").length,
-    failed: within.filter((each) => each.kind === "run_ended" && each.status === "failed").length,
+    runs: within.filter((each) => each.kind === "run_started" && each.parent === undefined).length,
+    failed: within.filter(
+      (each) => each.kind === "run_ended" && each.status === "failed" && !isHelpers(thread, each),
+    ).length,
     tokens: within.reduce(
       (sum, each) => sum + (each.kind === "assistant" ? totalTokens(each.usage) : 0),
       0,
@@ -195,6 +197,11 @@ function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntr
   if (asked.length === 0) return [];
   const ids = new Set(asked);
   return known.flatMap((each) => (each.kind === "message" && ids.has(each.id) ? [each.text] : []));
+}
+
+/** A helper's run is a part of another's. */
+function isHelpers({ runs }: Thread, { run }: Entry<"run_ended">): boolean {
+  return runs.get(run)?.parent !== undefined;
 }
 
 /** Without those that were over before the span began. */

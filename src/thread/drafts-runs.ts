@@ -14,6 +14,7 @@ import {
 } from "./drafts-checks.ts";
 import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import { mayCondense, type ModelWindow } from "./filling.ts";
+import { callsOf } from "./family.ts";
 import type { ModelRun } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
@@ -391,6 +392,6 @@ export function gateDraft(
   return { id, kind: "gate", run, gate, text, ...(toolsOff && { toolsOff }) };
 }
 
-export function reportOf({ calls }: Run, why: string): string {
-  return phrases.report(why, [...calls.values()]);
+export function reportOf(run: Run, why: string): string {
+  return phrases.report(why, callsOf(run));
 }

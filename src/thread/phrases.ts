@@ -1,3 +1,4 @@
+import { callsOf } from "./family.ts";
 import { alertsAreOver, alertsFire } from "./alert-phrases.ts";
 import { listAnd, listOr } from "../core/lists.ts";
 import type { Room } from "./addressed.ts";
@@ -90,7 +91,9 @@ export function stoppedBefore(pending: PendingPost): string {
 
 /** Who stopped it, after what, and what may still go on. `written`: by the model, by then. */
 export function stoppedRun(run: Run, written: string): string {
-  const made = [...run.calls.values()].filter(({ started }) => started !== undefined);
+  const made = callsOf(run).filter(
+    ({ started, helper }) => started !== undefined && helper === undefined,
+  );
   const after = made.length === 1 ? "1 check" : `${made.length} checks`;
   const unknown = made.filter(({ finished }) => finished?.outcome === "unknown");
   const names = [...new Set(unknown.map(({ tool }) => tool))].join(", ");

@@ -28,7 +28,7 @@ export interface RunParts {
 
 /** The terms of a model's run: those it began with, as long as this process knows them. */
 export function termsIn(
-  parts: RunParts,
+  parts: Pick<RunParts, "terms" | "termsOf">,
   run: Pick<Run, "modelRun" | "parent" | "started"> | undefined,
 ): RunTerms | undefined {
   const { prefix } = run?.modelRun?.terms ?? {};

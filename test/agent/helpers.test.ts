@@ -212,3 +212,24 @@ test("helpers use their parent's budget: each a part of what is left, and what t
   );
   expect(answer?.isModelRun && answer.spent?.usage.input).toBe(total);
 });
+
+test("people see a helper's work below its parent's, in the one message of that run", async () => {
+  const stage = await helping({
+    main: [{ calls: [helper("look into web")] }, ANSWER],
+    "look into web": [{ calls: [look("web")] }, { text: "It hangs [T2]." }],
+  });
+  await stage.ask("what is wrong?");
+  const shown = stage.chat.progress.map((each) =>
+    "call" in each
+      ? [each.kind, each.call, "doing" in each ? each.doing : ""]
+      : [each.kind, each.run],
+  );
+  expect(shown.filter(([kind]) => kind !== "draft")).toEqual([
+    ["thinking", "r1"],
+    ["tool_started", "r1.t1", "Helper: look into web"],
+    ["tool_started", "r2.t2", "↳ look"],
+    ["tool_finished", "r2.t2", ""],
+    ["tool_finished", "r1.t1", ""],
+    ["thinking", "r1"],
+  ]);
+});

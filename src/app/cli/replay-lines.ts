@@ -9,6 +9,7 @@ import type { JournalReader } from "../../journal/journal.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { fold } from "../../thread/fold.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
+import { termsIn } from "../../thread/surroundings.ts";
 import { Thread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;
@@ -70,20 +71,22 @@ function replay(entries: readonly Entry[], terms: RunTerms): Replayed[] {
       fold(thread, [entry]);
       foldTranscript(transcript, entry);
     }
-    const modelRun = thread.runs.get(answer.run)?.modelRun;
-    if (modelRun === undefined) continue;
+    const run = thread.runs.get(answer.run);
+    const modelRun = run?.modelRun;
+    const own = termsIn({ terms }, run);
+    if (modelRun === undefined || own === undefined) continue;
     const { prefix } = modelRun.terms;
     const asked = requestOf(
       transcript,
       { run: answer.run, modelRun },
-      { ...terms, prefix },
+      { ...own, prefix },
       tellingOf(transcript, answer),
     );
     replayed.push({
       answer,
       model: answer.model ?? modelRun.terms.model,
       asked,
-      samePrefix: prefix === terms.prefix,
+      samePrefix: prefix === own.prefix,
     });
   }
   return replayed;

@@ -13,6 +13,8 @@ import { acquireResource, putOff, runInBackground } from "../background.ts";
 import { append, catchUp, retryUntilStored, written } from "../store.ts";
 import type { Wait } from "../key-handler.ts";
 import type { Conclusion, Learn, ThreadContext } from "./parts.ts";
+import { begunOf } from "../../queries/outgoing.ts";
+import { doingOf } from "../../thread/call.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
@@ -109,6 +111,8 @@ const prepareCall: Learn<"prepare"> = async (ctx, step, signal) => {
   if (facts.kind !== "allow") {
     return async () => {
       if (!signal.aborted) await conclude(ctx, { ...step, facts });
+      if (facts.kind === "delegate" && call.helper !== undefined)
+        progress(ctx, call.run, begunOf(call, { args: call.args, doing: doingOf(call) }));
       const isWaiting = facts.kind === "ask" || facts.kind === "question";
       if (isWaiting) progress(ctx, call.run, { kind: "waiting", run: call.run });
     };
@@ -297,6 +301,16 @@ export async function execute(ctx: ThreadContext, step: Exclude<Step, Wait>): Pr
   // Where something came meanwhile it is decided again.
   const drafts = draftsFrom(ctx, step);
   if (drafts !== undefined) await append(ctx, drafts);
+  if (step.do === "report" && step.call.finished !== undefined) {
+    const { call, tool, run, finished } = step.call;
+    progress(ctx, run, {
+      kind: "tool_finished",
+      call,
+      tool,
+      outcome: finished.outcome,
+      ms: undefined,
+    });
+  }
 }
 
 type Steps = { [D in LearningStep["do"]]: StepOf<D> };

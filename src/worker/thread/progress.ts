@@ -14,9 +14,10 @@ export function progress(ctx: ThreadContext, run: string, update: Progress): voi
   // A helper's work is shown with its parent's.
   const going = known && rootOf(known);
   if (going !== undefined && (isUndecided(going) || going.aside !== undefined)) return;
+  const told = "run" in update && going ? { ...update, run: going.started.run } : update;
   for (const view of ctx.thread.views) {
     try {
-      viewOf(ctx, view).progress(update, going?.progressMessages.get(view));
+      viewOf(ctx, view).progress(told, going?.progressMessages.get(view));
     } catch (error) {
       ctx.log.debug({ err: error, key: ctx.key, view }, "progress could not be shown");
     }
