@@ -1,17 +1,22 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
+import { settingsFor } from "../src/app/models.ts";
+import { loadConfig } from "../src/config/config.ts";
 import { messageOf } from "../src/core/errors.ts";
 import { isRecord } from "../src/core/json.ts";
 import { type EvalCase, readCase, readCases } from "../src/evals/case.ts";
+import { judge } from "../src/evals/judge.ts";
 import { type Result, reportText, summarise } from "../src/evals/report.ts";
 import { scoreOf } from "../src/evals/score.ts";
+import { loadModel } from "../src/models/load.ts";
+import type { Model } from "../src/models/model.ts";
 import { play, type Variant } from "./run.ts";
 
 /**
  * `npm run eval`: every shipped case with its script, which shows that the harness and the program's own rules hold, and says nothing of
- * a model. `npm run eval -- [--model anthropic/… …] [--variant name=settings.yaml …] [--repeat 5] [--json file] [--report file] [case or
+ * a model. `npm run eval -- [--model anthropic/… …] [--variant name=settings.yaml …] [--repeat 5] [--json file] [--report file] [--judge anthropic/…] [--record folder | --replay folder] [case or
  * folder …]`. docs/evals.md says more.
  */
 
@@ -25,6 +30,9 @@ const { values, positionals } = parseArgs({
     repeat: { type: "string", default: "1" },
     json: { type: "string" },
     report: { type: "string" },
+    judge: { type: "string" },
+    record: { type: "string" },
+    replay: { type: "string" },
   },
 });
 
@@ -63,14 +71,32 @@ function variantsOf(models: readonly string[], sets: readonly string[]): Variant
   );
 }
 
-async function resultOf(evalCase: EvalCase, variant: Variant): Promise<Result> {
+/** @throws BotError CONFIG_INVALID where its key is missing */
+async function loadJudge(id: string): Promise<Model> {
+  const { model } = await loadConfig({ ...process.env, MODEL: id });
+  return loadModel(id, settingsFor(id, model));
+}
+
+/** A file for each run of a case by a live model. */
+function trafficOf(evalCase: EvalCase, variant: Variant, run: number) {
+  const folder = values.replay ?? values.record;
+  if (folder === undefined) return undefined;
+  const name = `${variant.name}-${evalCase.name}-${run}.jsonl`.replaceAll(/[^\w.-]+/g, "-");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const act = values.replay === undefined ? ("record" as const) : ("replay" as const);
+  return { do: act, file: join(folder, name) };
+}
+
+async function resultOf(evalCase: EvalCase, variant: Variant, run: number): Promise<Result> {
   const about = { variant: variant.name, case: evalCase.name, kind: evalCase.kind };
   try {
-    // oxlint-disable-next-line node/no-process-env -- live models need their keys
-    const { facts, beyond, ms } = await play(evalCase, variant, process.env);
+    const traffic = trafficOf(evalCase, variant, run);
+    const { facts, beyond, ms } = await play(evalCase, variant, { env: process.env, traffic });
     const { steps, calls, tokens, gates } = facts;
     const score = scoreOf(evalCase, facts);
-    return { ...about, score, steps, calls: calls.length, tokens, gates, beyond, ms };
+    const opinion =
+      judgeModel && (await judge(judgeModel, evalCase, facts, new AbortController().signal));
+    return { ...about, opinion, score, steps, calls: calls.length, tokens, gates, beyond, ms };
   } catch (error) {
     const score = { passed: false, checks: [], wronglyConfirmed: false, unfrozen: 0 };
     const nothing = { steps: 0, calls: 0, tokens: 0, gates: {}, beyond: 0, ms: 0 };
@@ -78,13 +104,14 @@ async function resultOf(evalCase: EvalCase, variant: Variant): Promise<Result> {
   }
 }
 
+const judgeModel = values.judge === undefined ? undefined : await loadJudge(values.judge);
 const results: Result[] = [];
 const repeats = Number(values.repeat);
 for (const variant of variantsOf(values.model, values.variant))
   for (const evalCase of casesOf(positionals)) {
     if (variant.model === undefined && evalCase.script === undefined) continue;
     for (let i = 0; i < repeats; i += 1) {
-      const result = await resultOf(evalCase, variant);
+      const result = await resultOf(evalCase, variant, i);
       results.push(result);
       const { score, error, steps, ms } = result;
       const word = error ?? (score.passed ? "passed" : "NOT passed");

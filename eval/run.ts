@@ -20,6 +20,7 @@ import { inPages } from "../src/core/pages.ts";
 import type { Entry } from "../src/core/entry.ts";
 import { freezeTools } from "./freeze-tools.ts";
 import { startScriptedServer } from "./scripted-server.ts";
+import { startRecorder, startReplay } from "./traffic.ts";
 
 /** What a case is run with, beside what it says itself. */
 export interface Variant {
@@ -28,6 +29,13 @@ export interface Variant {
   readonly model: string | undefined;
   /** Settings of `watchkeeper.yaml` over the case's own, such as other gates. */
   readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export interface PlayOptions {
+  /** Keys of live models. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What a live model answers is kept in this file, or comes from it. */
+  readonly traffic?: { readonly do: "record" | "replay"; readonly file: string } | undefined;
 }
 
 export interface Played {
@@ -42,23 +50,25 @@ const LIMIT_MS = 20 * 60_000;
 
 /**
  * Puts a case's question to the whole program in a folder of its own: only what its tools reach is frozen, and without a model of the
- * variant's its turns are the case's script. `env`: keys of live models. @throws BotError CONFIG_INVALID, TIMEOUT
+ * variant's its turns are the case's script. @throws BotError CONFIG_INVALID, TIMEOUT
  */
 export async function play(
   evalCase: EvalCase,
   variant: Variant,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, traffic }: PlayOptions,
 ): Promise<Played> {
   const { question, settings, variables, outputs, script = [] } = evalCase;
   const folder = await mkdtemp(join(tmpdir(), "wk-eval-"));
   const merged = merge(settings, variant.settings);
   const contextWindow = windowIn(merged);
-  const server =
+  const scripted =
     variant.model === undefined ? await startScriptedServer(script, { contextWindow }) : undefined;
+  const recorded = await openTraffic(variant.model, env, traffic);
   const began = performance.now();
   try {
     await writeFile(join(folder, "watchkeeper.yaml"), stringify(merged), { mode: 0o600 });
-    const keys = server === undefined ? env : { OPENAI_BASE_URL: server.url };
+    const keys =
+      scripted === undefined ? { ...env, ...recorded?.env } : { OPENAI_BASE_URL: scripted.url };
     const config = await loadConfig(
       {
         ...keys,
@@ -80,14 +90,49 @@ export async function play(
       for await (const page of inPages(await bot.journal.read(key)))
         entries.push(...page.filter((entry) => entry.kind !== "newer"));
       const ms = Math.round(performance.now() - began);
-      return { facts: factsOf(entries), beyond: server?.beyond ?? 0, ms };
+      return { facts: factsOf(entries), beyond: scripted?.beyond ?? 0, ms };
     } finally {
       await bot.stop();
     }
   } finally {
-    await server?.stop();
+    await scripted?.stop();
+    await recorded?.stop();
     await rm(folder, { recursive: true });
   }
+}
+
+/** Where a provider is, by how its models are named. */
+const PROVIDERS = [
+  {
+    prefix: "anthropic/",
+    address: "ANTHROPIC_BASE_URL",
+    key: "ANTHROPIC_API_KEY",
+    usual: "https://api.anthropic.com",
+  },
+  {
+    prefix: "openai/",
+    address: "OPENAI_BASE_URL",
+    key: "OPENAI_API_KEY",
+    usual: "https://api.openai.com/v1",
+  },
+  { prefix: "openai-compatible/", address: "OPENAI_BASE_URL", key: "OPENAI_API_KEY", usual: "" },
+] as const;
+
+/** Stands between the program and the provider. @throws Error where that one's traffic cannot be had */
+async function openTraffic(
+  model: string | undefined,
+  env: PlayOptions["env"],
+  traffic: PlayOptions["traffic"],
+): Promise<{ env: Record<string, string>; stop(): Promise<void> } | undefined> {
+  if (model === undefined || traffic === undefined) return undefined;
+  const provider = PROVIDERS.find(({ prefix }) => model.startsWith(prefix));
+  if (provider === undefined) throw new Error(`The traffic of ${model} cannot be recorded.`);
+  const { address, key, usual } = provider;
+  const isReplay = traffic.do === "replay";
+  const { url, stop } = isReplay
+    ? await startReplay(traffic.file)
+    : await startRecorder(env[address] ?? usual, traffic.file);
+  return { env: { [address]: url, ...(isReplay && { [key]: "of-a-replay" }) }, stop };
 }
 
 /** The one person who asks and, where the case says so, approves; it is over with the answer, or when only they could go on. */

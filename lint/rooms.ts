@@ -29,6 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   models: ["core", "security", "net/fetch.ts"],
   "models/providers": ["core", "models"],
   "models/load.ts": ["core", "models", "models/providers"],
+  "evals/judge.ts": ["core", "models", "evals"],
   approvals: ["core", "thread"],
   agent: ["core", "security", "thread", "models"],
   tools: ["core", "security", "net", "events/bus.ts", "approvals"],

@@ -1,4 +1,5 @@
 import type { EvalCase } from "./case.ts";
+import type { Opinion } from "./judge.ts";
 import { shareInterval } from "./interval.ts";
 import { NOTHING_TO_CONFIRM, type Score } from "./score.ts";
 
@@ -15,6 +16,8 @@ export interface Result {
   /** Requests beyond a script: it did not foresee what the program asked. */
   readonly beyond: number;
   readonly ms: number;
+  /** What a model thought of it (`judge`), where one was asked. */
+  readonly opinion?: Pick<Opinion, "right" | "unsupported" | "why"> | undefined;
   /** Why it could not be run; its score counts as failed. */
   readonly error?: string | undefined;
 }
@@ -92,9 +95,13 @@ export function reportText(results: readonly Result[]): string {
   const kinds = [...Map.groupBy(results, ({ kind }) => kind)].map(
     ([kind, own]) => `${kind} ${own.filter(({ score }) => score.passed).length} of ${own.length}`,
   );
+  const judged = results.flatMap(({ opinion }) => opinion ?? []);
+  const unsupported = judged.filter(({ unsupported: claims }) => claims.length > 0).length;
+  const opinions = `A model that judged ${judged.length} answers found ${judged.filter(({ right }) => right).length} right, and claims without support in ${unsupported}.`;
   return [
     `${head}\n${rows.join("\n")}`,
     `By kind: ${kinds.join(", ")}.`,
+    ...(judged.length === 0 ? [] : [opinions]),
     ...(failures.length === 0 ? [] : [`Not passed:\n\n${failures.join("\n")}`]),
   ].join("\n\n");
 }

@@ -6,11 +6,13 @@ import type { Entry } from "../../src/core/entry.ts";
 import { type FrozenOutput, readCase } from "../../src/evals/case.ts";
 import { factsOf } from "../../src/evals/facts.ts";
 import { createFrozenWorld } from "../../src/evals/frozen.ts";
+import { judge } from "../../src/evals/judge.ts";
 import { shareInterval } from "../../src/evals/interval.ts";
 import { type Result, reportText, summarise } from "../../src/evals/report.ts";
 import { caseOf } from "../../src/evals/save.ts";
 import { scoreOf } from "../../src/evals/score.ts";
-import { call, talking } from "../agent/talking.ts";
+import { call, talking, wordsIn } from "../agent/talking.ts";
+import { scriptedModel } from "../fakes/scripted-model.ts";
 
 async function thread(answer = "CONFIRMED: web is down, as seen in [T1]."): Promise<Entry[]> {
   const stage = await talking([
@@ -198,4 +200,40 @@ test("variants stand side by side, with what was wrong and how often they wrongl
     "| a | 1 of 2 | 50 % (9 % to 91 %) | 1 of 2 | 6 | 4 | 2000 | evidence 2 |",
   );
   expect(reportText(results)).toContain("- a, one (healthy): finds: it does not say disk");
+});
+
+test("a judge is told what is so, what was found and what was answered, and its word stands beside the score", async () => {
+  const facts = factsOf(await thread());
+  const value = { right: false, unsupported: ["web is down"], why: "Nothing shows it." };
+  const model = scriptedModel([{ text: JSON.stringify(value) }]);
+  const { signal } = new AbortController();
+  const about = { about: "Nothing is broken.", kind: "healthy", question: "Is web down?" } as const;
+  const opinion = await judge(model, about, facts, signal);
+  expect(opinion).toMatchObject(value);
+  const [request] = model.requests;
+  const asked = wordsIn(request).join();
+  for (const part of [
+    "Nothing is broken. (healthy)",
+    "Is web down?",
+    '"tool": "look"',
+    "CONFIRMED: web is down",
+  ])
+    expect(asked).toContain(part);
+  const text = reportText([
+    {
+      variant: "a",
+      case: "one",
+      kind: "healthy",
+      score: { passed: true, checks: [], wronglyConfirmed: false, unfrozen: 0 },
+      steps: 1,
+      calls: 1,
+      tokens: 1,
+      gates: {},
+      beyond: 0,
+      ms: 1,
+      opinion,
+    },
+  ]);
+  expect(text).toContain("judged 1 answers found 0 right, and claims without support in 1");
+  expect(text).toContain("| a | 1 of 1 |");
 });
