@@ -132,7 +132,7 @@ export async function loadConfig(
       at: file?.at(["approvals", ...path]) ?? "",
     })),
     variables: Object.fromEntries(held.map((name) => [name, (env[name] ?? "").trim()])),
-    variable: (name: string) => (sourceOf(name) === undefined ? env[name]?.trim() : undefined),
+    variable: (name: string) => (isOurs(name) ? undefined : env[name]?.trim()),
     secrets: secretsIn(
       env,
       new Set([...held, ...SETTINGS.flatMap(({ name, secret }) => (secret ? name : []))]),
@@ -166,6 +166,10 @@ function misspelt(env: Environment): string[] {
     const meant = isSet(env[name]) ? suggest(name, known) : undefined;
     return meant === undefined ? [] : [`${name}: no such variable; did you mean ${meant}?`];
   });
+}
+
+function isOurs(name: string): boolean {
+  return SETTINGS.some((setting) => setting.name === name && !setting.shared);
 }
 
 function sourceOf(name: string): Setting["source"] | undefined {

@@ -26,6 +26,8 @@ interface Words {
   unset?: string;
   /** Its value must never be shown. Names such as `…_TOKEN` and `…_SECRET` say so themselves. */
   secret?: true;
+  /** Other programs know it too, such as AWS's: what the yaml names may be given it (`Config.variable`). */
+  shared?: true;
 }
 
 /** A setting from an environment variable. The schema takes the variable's text; an empty one counts as not set. */
@@ -43,7 +45,7 @@ export function fromYaml<T extends z.ZodType>(
   yaml: string,
   schema: T,
   description = "",
-  words: Omit<Words, "secret"> = {},
+  words: Omit<Words, "secret" | "shared"> = {},
 ): T {
   return schema.meta({ yaml, ...(description !== "" && { description }), ...words });
 }
@@ -55,18 +57,20 @@ export interface Setting {
   source: "env" | "yaml";
   description: string;
   secret: boolean;
+  shared: boolean;
   schema: z.ZodType;
 }
 
 /** @throws TypeError when a field does not say where it is set */
 export function settingsIn(part: SettingsPart): Setting[] {
   return Object.entries(part.settings.shape).map(([field, schema]) => {
-    const { env, yaml, secret, description = "" } = schema.meta() ?? {};
+    const { env, yaml, secret, shared, description = "" } = schema.meta() ?? {};
     const name = env ?? yaml;
     if (typeof name !== "string")
       throw new TypeError(`${part.name}.${field} is declared without fromEnv or fromYaml.`);
     const source = env === undefined ? "yaml" : "env";
-    return { field, name, source, description, secret: secret === true, schema };
+    const words = { description, secret: secret === true, shared: shared === true };
+    return { field, name, source, ...words, schema };
   });
 }
 

@@ -11,6 +11,8 @@ export interface Caller {
   apiKey: string;
   /** The variables that set its key and its address. */
   variables: { key: string; address: string };
+  /** It never says how long to wait when it is asked too often: a 429 without a time is no spending limit. */
+  throttles?: boolean | undefined;
   signal: AbortSignal;
 }
 
@@ -36,6 +38,8 @@ const MESSAGES: readonly (readonly [RegExp, Code])[] = [
     "MODEL_CONTEXT_TOO_LONG",
   ],
   [/credit balance|usage limits?\b/i, "MODEL_SPEND_CAP"],
+  // Bedrock's words.
+  [/model identifier is invalid/i, "MODEL_UNKNOWN"],
   [/content filter|content management policy|usage policy|flagged as/i, "MODEL_FILTERED"],
 ];
 
@@ -43,8 +47,8 @@ const MESSAGES: readonly (readonly [RegExp, Code])[] = [
 const KINDS_IN_STREAM: readonly (readonly [RegExp, Code])[] = [
   [/authentication|permission/, "MODEL_AUTH"],
   [/not_found/, "MODEL_UNKNOWN"],
-  [/rate_limit/, "MODEL_RATE_LIMITED"],
-  [/invalid|image/, "MODEL_REQUEST_INVALID"],
+  [/rate_limit|throttling/i, "MODEL_RATE_LIMITED"],
+  [/invalid|image|validation/, "MODEL_REQUEST_INVALID"],
 ];
 
 function matching(rules: readonly (readonly [RegExp, Code])[], text: string): Code | undefined {
@@ -64,12 +68,17 @@ const STATUSES: Readonly<Record<number, Code>> = {
   425: "MODEL_OVERLOADED",
 };
 
-function codeOf({ status, kind, message }: Report, waitMs: number | undefined): Code {
+function codeOf(
+  { status, kind, message }: Report,
+  waitMs: number | undefined,
+  throttles: boolean,
+): Code {
   const isAboutContent = status === undefined || [400, 413, 422].includes(status);
   const told = matching(KINDS, kind) ?? (isAboutContent ? matching(MESSAGES, message) : undefined);
   if (told !== undefined) return told;
   if (status === undefined) return matching(KINDS_IN_STREAM, kind) ?? "MODEL_OVERLOADED";
-  if (status === 429) return waitMs === undefined ? "MODEL_SPEND_CAP" : "MODEL_RATE_LIMITED";
+  if (status === 429)
+    return waitMs === undefined && !throttles ? "MODEL_SPEND_CAP" : "MODEL_RATE_LIMITED";
   if (status >= 500) return "MODEL_OVERLOADED";
   return STATUSES[status] ?? (status < 400 ? "MODEL_UNKNOWN" : "MODEL_REQUEST_INVALID");
 }
@@ -294,7 +303,7 @@ export function failureOf(error: unknown, caller: Caller): BotError {
   const report = reportOf(error);
   if (report !== undefined) {
     const waitMs = retryAfterMs(report.headers);
-    const code = codeOf(report, waitMs);
+    const code = codeOf(report, waitMs, caller.throttles === true);
     const told = report.status === undefined ? [] : [`HTTP ${report.status}`];
     const said = [...told, report.message].filter((part) => part !== "").join(": ");
     return modelError(code, said, caller, {

@@ -12,7 +12,7 @@ export interface Price {
 }
 
 /** `adaptive`: it decides itself how much. `fixed`: so many tokens as it is told. */
-export type ThinkingKind = "adaptive" | "fixed" | "none";
+type ThinkingKind = "adaptive" | "fixed" | "none";
 
 /** What is known of a model. What is not known is not set: its provider's usual holds, or the provider refuses. */
 export interface KnownModel {
@@ -185,7 +185,7 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
   return sum / 1_000_000;
 }
 
-export const PRICE_UNKNOWN = "price unknown";
+const PRICE_UNKNOWN = "price unknown";
 
 /** `$2 per million tokens in ($0.1 cached), $10 out`, or that it is not known. */
 export function priceText(price: Price | undefined): string {

@@ -6,13 +6,25 @@ import { knownModel, type KnownModel } from "./known.ts";
 import type { ModelOptions, Provider, Thinking } from "./provider.ts";
 import type { RetryingOptions } from "./retrying.ts";
 import { anthropic } from "./providers/anthropic.ts";
+import { azure } from "./providers/azure.ts";
+import { bedrock } from "./providers/bedrock.ts";
+import { gemini } from "./providers/gemini.ts";
+import { vertex } from "./providers/vertex.ts";
 import { openAiCompatible } from "./providers/openai-compatible.ts";
 import { openai } from "./providers/openai.ts";
 import { OPENAI_URL } from "./providers/openai-access.ts";
 import { createOpenAiEmbedder } from "./providers/openai-embeddings.ts";
 
 /** Every provider: one line for each. */
-export const PROVIDERS: readonly Provider[] = [anthropic, openai, openAiCompatible];
+export const PROVIDERS: readonly Provider[] = [
+  anthropic,
+  openai,
+  openAiCompatible,
+  azure,
+  bedrock,
+  vertex,
+  gemini,
+];
 
 export interface ModelSettings {
   /** What the providers are set to. */

@@ -6,7 +6,7 @@ import type { KnownModel } from "./known.ts";
 import { createForcing, type Forcing } from "./output-forms.ts";
 import { shownTo } from "./turns.ts";
 
-export type Effort = "low" | "medium" | "high";
+type Effort = "low" | "medium" | "high";
 
 /** Whether it thinks before it answers: as much as it finds right, or so many tokens (CORE 003.4: at least 1024). */
 export type Thinking = "adaptive" | number;
@@ -51,7 +51,7 @@ export function defineProvider<S>(provider: Provider<S>): Provider<S> {
 }
 
 /** What differs between models whose SDK streams their responses. */
-export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> {
+export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables" | "throttles"> {
   /** Loads the SDK, which must not repeat requests nor write to the console. */
   connect(fetch: Fetch): Promise<Client>;
   /** How a form can be asked of it, the best first. */
@@ -70,7 +70,7 @@ export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables"> 
 export function createStreamingModel<Client>(
   id: string,
   { contextWindow, known = {}, idleMs }: ModelOptions,
-  { apiKey, variables, connect, forcings, ask }: Streaming<Client>,
+  { apiKey, variables, throttles, connect, forcings, ask }: Streaming<Client>,
 ): Model {
   let client: Promise<Client> | undefined;
   const { maxOutputTokens = Infinity, structuredOutput = true } = known;
@@ -84,7 +84,7 @@ export function createStreamingModel<Client>(
         turns: shownTo(known, asked.turns),
         maxOutputTokens: Math.min(asked.maxOutputTokens, maxOutputTokens),
       };
-      const caller = { id, apiKey, variables, signal };
+      const caller = { id, apiKey, variables, throttles, signal };
       return exchange(caller, async () => {
         client ??= connect(watchedFetch(id, idleMs));
         const connected = await client;
