@@ -1,5 +1,5 @@
 import { escalationWarnings } from "../approvals/escalation.ts";
-import { HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
+import { CHAT_PROMPT, HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { messageOf } from "../core/errors.ts";
@@ -211,10 +211,23 @@ export function hasMoreSkills({ values }: Config, { skills }: Pick<Toolset, "ski
   return skills.length > settingsOf(skillIntegration, values).described;
 }
 
-/** Where the model may have helpers, what these are made of. */
-function modesOf(values: Config["values"]): Pick<RunTerms, "modes"> {
+/** What helpers, runs that nobody asked for, and chats without tools are made of, where the configuration has them. */
+function modesOf(
+  values: Config["values"],
+  { triage, chatOnly }: Agent,
+  tools: readonly Tool[],
+): Pick<RunTerms, "modes"> {
   const { helpers: isOn, depth, perRun } = settingsOf(helpers, values);
-  return isOn ? { modes: { helper: { system: HELPER_PROMPT, depth, perRun } } } : {};
+  const reads = tools.filter(
+    ({ effect, question, delegates }) => effect === "read" && (question ?? delegates) === undefined,
+  );
+  return {
+    modes: {
+      ...(isOn && { helper: { system: HELPER_PROMPT, depth, perRun } }),
+      ...(triage && { triage: { tools: reads.map(({ name }) => name) } }),
+      ...(chatOnly.length > 0 && { chat: { system: CHAT_PROMPT, channels: chatOnly } }),
+    },
+  };
 }
 
 /** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
@@ -248,7 +261,7 @@ export function runTerms(
       place: budgets.tokensPerPlaceDay,
       guest: budgets.tokensPerGuestDay,
     },
-    ...modesOf(values),
+    ...modesOf(values, agent, tools),
     contextWindow,
   });
 }

@@ -7,6 +7,7 @@ import {
   SWITCHED_NAMES,
   type SwitchedGate,
 } from "../core/gates.ts";
+import { channel } from "./policy.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { GATES } from "../thread/gates/gates.ts";
 
@@ -36,6 +37,16 @@ export const agentPart = defineSettings({
       z.boolean().optional(),
       "Whether a model may keep a [plan](agent.md#plans) that people see while it works. Its description takes about 400 tokens of each request.",
       { unset: `from a window of ${PLANS_FROM} tokens on` },
+    ),
+    triage: fromYaml(
+      "agent.triage",
+      z.boolean().default(false),
+      "Whether a model's run that an app's message begins, and no person, has only the [tools that read](agent.md#modes): its requests are shorter.",
+    ),
+    chatOnly: fromYaml(
+      "agent.chatOnly",
+      z.array(channel).max(200).prefault([]),
+      "Channels in which the model [talks and has no tools](agent.md#modes), such as `slack:T1:C0HELP`. Commands work there as ever.",
     ),
     gates: fromYaml("agent.gates", gates.prefault({})),
   }),

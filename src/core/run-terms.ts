@@ -34,6 +34,10 @@ export interface Modes {
     /** How many work for one run in all. */
     readonly perRun: number;
   };
+  /** Runs that no person asked for: these tools alone; absent: they have all. */
+  readonly triage?: { readonly tools: readonly string[] };
+  /** Runs in these channels, which have no tools; absent: there are none. */
+  readonly chat?: { readonly system: string; readonly channels: readonly string[] };
 }
 
 /** What a model's run is made of: with other values it is a helper's, a triage with few tools, or a chat with none (`termsFor`). */

@@ -289,6 +289,10 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
   for (const pending of thread.pending.values()) {
     if (!mayBegin(thread, pending)) continue;
+    if (scene.owesPlace === true && pending.entry.kind === "message") {
+      if (!busy.has(workKey.where)) return { do: "where", key: workKey.where };
+      continue;
+    }
     if (!tellsFreezes(pending)) return { do: "begin", pending };
     const key = workKey.survey(pending.entry.id);
     if (!busy.has(key)) return { do: "survey", key, pending };

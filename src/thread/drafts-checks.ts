@@ -164,8 +164,7 @@ export function insteadDrafts(
   const { thread, run: parts, encode } = around;
   const { modelRun, started } = run;
   const { checks: checking } = parts;
-  if (modelRun === undefined || checking === undefined || run.parent !== undefined)
-    return undefined;
+  if (modelRun === undefined || checking === undefined || !mayCheck(run)) return undefined;
   const first = firstLookOf(run);
   // A call that could not be made looked at nothing.
   const looked = [...run.calls.values()].filter(({ problem }) => problem === undefined);
@@ -186,6 +185,11 @@ export function insteadDrafts(
     checkingDraft(thread, next, plan, { why: "model_failed", instead }),
     { ...endedDraft(run, encode(why), "failed"), ...failed, instead: next.run },
   ];
+}
+
+/** A helper's report is no answer, and where a model only talks nothing is looked at. */
+function mayCheck({ parent, started }: Run): boolean {
+  return parent === undefined && started.talk?.mode !== "chat";
 }
 
 /** What the run's own people said, or the bot where none of them did: others' words choose nothing that is looked at for them. */

@@ -16,6 +16,7 @@ import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import { mayCondense, type ModelWindow } from "./filling.ts";
 import { callsOf } from "./family.ts";
 import type { ModelRun } from "./model-run.ts";
+import { modeFor, termsFor } from "./modes.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
 import { sideBudget } from "./side-run.ts";
@@ -31,8 +32,7 @@ type RunEnded = Draft<"run_ended">;
  */
 export function beginDrafts(
   pending: PendingPost,
-  thread: Thread,
-  parts: RunParts,
+  { thread, run: parts, channels }: Pick<Surroundings, "thread" | "run" | "channels">,
   frozen?: readonly string[],
 ): (Draft<"run_started"> | RunEnded)[] {
   const { entry, stopped } = pending;
@@ -53,8 +53,8 @@ export function beginDrafts(
   }
   if (stopped) return answer("cancelled", phrases.stoppedBefore(pending));
   if (entry.kind === "message") {
-    const { terms } = parts;
-    if (terms === undefined) return plainDrafts(start(), entry, thread, parts);
+    const { terms: main } = parts;
+    if (main === undefined) return plainDrafts(start(), entry, thread, parts);
     const isBeside = talkingRuns(thread).first !== undefined;
     const { messages, instructing, unsure } = waitingIn(thread, isBeside);
     const begun = start();
@@ -62,7 +62,9 @@ export function beginDrafts(
     // What bots say beside people chooses nothing that is looked at for these.
     const asking = people.length > 0 ? people : instructing;
     const asked = asking.map(({ text }) => text).join("\n");
-    const looksFirst = !isBeside && !unsure;
+    const mode = modeFor(main, { isAsked: people.length > 0, channels });
+    const terms = termsFor(main, mode) ?? main;
+    const looksFirst = !isBeside && !unsure && mode.kind !== "chat";
     return [
       start({
         ...(looksFirst && firstLookIn(thread, begun.run, asked, parts.checks)),
@@ -76,6 +78,7 @@ export function beginDrafts(
           ...(unsure && { unsure: true as const }),
           ...(terms.gates && { gates: terms.gates }),
           window: windowFor(thread.model ?? terms.model, terms, parts),
+          ...(mode.kind !== "main" && { mode: mode.kind }),
         },
       }),
     ];

@@ -113,10 +113,10 @@ export function draftsOf<D extends keyof Known>(
 /** Undefined also where something that came since the step was decided has done it or called it off. */
 const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
-    begin: ({ pending }, { thread, run }) => beginDrafts(pending, thread, run),
-    survey({ pending: { entry }, facts }, { thread, run }) {
-      const pending = thread.pending.get(entry.id);
-      return pending && beginDrafts(pending, thread, run, facts);
+    begin: ({ pending }, around) => beginDrafts(pending, around),
+    survey({ pending: { entry }, facts }, around) {
+      const pending = around.thread.pending.get(entry.id);
+      return pending && beginDrafts(pending, around, facts);
     },
     prepare: ({ call, facts }, around) =>
       !isNew(call, around)

@@ -16,11 +16,30 @@ import { depthOf } from "./family.ts";
 export type Mode =
   | { kind: "main" }
   /** `tools`: the only ones it has, where the task names some. `depth`: 1 where the main run asked for it. */
-  | { kind: "helper"; tools: readonly string[] | undefined; depth: number };
+  | { kind: "helper"; tools: readonly string[] | undefined; depth: number }
+  /** It only reads, with few tools. */
+  | { kind: "triage" }
+  /** It has no tools. */
+  | { kind: "chat" };
 
 export function modeOf(run: Pick<Run, "parent"> & { started: Draft<"run_started"> }): Mode {
-  if (run.started.parent === undefined) return { kind: "main" };
+  const { parent, talk } = run.started;
+  if (parent === undefined) return { kind: isOwn(talk?.mode) ? talk.mode : "main" };
   return { kind: "helper", tools: run.started.task?.tools, depth: depthOf(run) };
+}
+
+function isOwn(mode: string | undefined): mode is "triage" | "chat" {
+  return mode === "triage" || mode === "chat";
+}
+
+/** The mode of a run that nothing asked for but what was said. `isAsked`: a person asked for it. `channels`: those that it is in. */
+export function modeFor(
+  { modes }: RunTerms,
+  { isAsked, channels }: { isAsked: boolean; channels: readonly string[] },
+): Mode {
+  if (modes?.chat?.channels.some((each) => channels.includes(each)) === true)
+    return { kind: "chat" };
+  return !isAsked && modes?.triage !== undefined ? { kind: "triage" } : { kind: "main" };
 }
 
 /** People answer the main run and see its plan; a helper puts what it needs to know into its report, which is never nothing. */
@@ -45,10 +64,21 @@ export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
         (tools === undefined || tools.includes(name));
       return narrowed({ ...base, system: helper.system, gates: gatesOf(base) }, isTheirs);
     }
+    case "triage": {
+      const { triage } = base.modes ?? {};
+      const isKept = (name: string) =>
+        name === STAY_SILENT || triage?.tools.includes(name) === true;
+      return triage && narrowed(base, isKept);
+    }
+    case "chat": {
+      const { chat } = base.modes ?? {};
+      const isKept = (name: string) => name === STAY_SILENT;
+      return chat && narrowed({ ...base, system: chat.system, gates: gatesOf(base) }, isKept);
+    }
   }
 }
 
-/** A report is no answer: it is held to its limits alone, and to a way on where the main run is. */
+/** A report is no answer, and talk rests on no call: they are held to their limits alone, and to a way on where the main run is. */
 function gatesOf({ gates = STANDARD_GATES }: RunTerms): GateTerms {
   return { on: gates.on.filter((name) => name === "stuck") };
 }

@@ -339,6 +339,7 @@ export function isTalking(run: Run): run is TalkingRun {
 /** It may never do more than read: no person asked for it, or a card was open when it began. */
 export function mayOnlyRead(run: Pick<Run, "started"> | undefined): boolean {
   const { checks, talk, principals } = run?.started ?? {};
+  if (talk?.mode === "triage") return true;
   const isChecking = checks !== undefined && talk === undefined;
   return isReader(run) || isChecking || principals?.length === 0;
 }

@@ -84,6 +84,8 @@ export type Step =
   /** Its rule pages people: they are to be, or are not needed any more. */
   | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }
+  /** Which channel the thread is in: what a run begins with depends on it. */
+  | { do: "where"; key: string }
   | { do: "abandon"; call: Call; host: string; absence: Absence }
   | { do: "await"; call: Call; host: string }
   /** Nothing now, or only what `host` can do; `until`: when time alone makes something due, for everybody. */
@@ -105,6 +107,8 @@ export interface Situation extends Showing {
   readsAbove?: boolean;
   /** What is alike is looked up for a run, and what a thread found is kept. */
   remembers?: boolean;
+  /** What a run begins with depends on the channel, which is not known yet. */
+  owesPlace?: boolean;
   /** Incidents can be recorded. */
   records?: boolean;
 }

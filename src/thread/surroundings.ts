@@ -36,7 +36,8 @@ export function termsIn(
     const base = termsIn(parts, run.parent);
     return base && termsFor(base, modeOf(run));
   }
-  return (prefix === undefined ? undefined : parts.termsOf?.(prefix)) ?? parts.terms;
+  const known = (prefix === undefined ? undefined : parts.termsOf?.(prefix)) ?? parts.terms;
+  return run === undefined ? known : known && termsFor(known, modeOf(run));
 }
 
 /** What entries are made from besides what was learned: the thread, the clock, the configuration, this process. */
@@ -47,6 +48,8 @@ export interface Surroundings extends Pick<Machines, "here" | "isBound" | "heard
   readonly run: RunParts;
   /** Who is behind an account. */
   personOf(account: string): string;
+  /** The channels that the thread is in, its own first; empty where nothing here depends on them. */
+  readonly channels: readonly string[];
   /** What is said in place of the output of a call that people gave. */
   answeredBy(tool: string): AnsweredBy | undefined;
   /** Redacts and cleans text that came from outside. */

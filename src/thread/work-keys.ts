@@ -26,6 +26,7 @@ export const workKey = {
   judging: "judge",
   hint: "hint",
   hosts: "hosts",
+  where: "where",
   /** A click's author could not be looked up: it is put off, and others are judged. */
   click: (click: string) => `judge:${click}`,
 } as const;

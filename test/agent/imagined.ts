@@ -77,6 +77,7 @@ type Unimagined = Extract<
     do:
       | "forget"
       | "hosts"
+      | "where"
       | "show"
       | "ring"
       | "ringLook"
@@ -94,6 +95,7 @@ function isUnimagined(step: Step): step is Unimagined {
   return [
     "forget",
     "hosts",
+    "where",
     "show",
     "ring",
     "ringLook",
@@ -116,6 +118,7 @@ function conclude(world: Imagined, learned: Learned): void {
     here: "here",
     isBound: () => false,
     answeredBy: () => undefined,
+    channels: [],
     heard: undefined,
     personOf: (account) => account,
     encode: (text) => text,

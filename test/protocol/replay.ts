@@ -107,6 +107,7 @@ export class Replay {
       here: "here",
       isBound: () => false,
       answeredBy: () => undefined,
+      channels: [],
       heard: undefined,
       personOf: (account) => account,
       encode: (text) => text,

@@ -55,6 +55,7 @@ function written(thread: Thread, learned: Learned): Draft[] | undefined {
     here: "here",
     isBound: () => false,
     answeredBy: () => undefined,
+    channels: [],
     heard: undefined,
     personOf: (account) => account,
     encode: (text) => text,

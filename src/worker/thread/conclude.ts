@@ -12,10 +12,16 @@ export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
     here: dispatcher.host,
     isBound: (tool) => dispatcher.isHostBound(tool),
     answeredBy: (tool) => dispatcher.find(tool)?.answeredBy,
+    channels: channelsHere(ctx),
     heard: ctx.hosts?.heard,
     personOf,
     encode: encoder.encode,
   });
+}
+
+/** Its own one first; it is looked up where anything depends on it. */
+function channelsHere({ channel, thread }: ThreadContext): string[] {
+  return [...(channel === undefined ? [] : [channel]), ...thread.channels.values()];
 }
 
 /** Writes what follows from what was learned, computed again after every refusal. */

@@ -17,7 +17,7 @@ import { begunOf } from "../../queries/outgoing.ts";
 import { doingOf } from "../../thread/call.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeClick, judgeReply } from "./judge.ts";
-import { isLookUpFailure } from "./permission/look-up.ts";
+import { channelsIn, isLookUpFailure } from "./permission/look-up.ts";
 import { frozenFor, surveyFreezes } from "./permission/frozen.ts";
 import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
@@ -77,6 +77,18 @@ async function lookForHosts(ctx: ThreadContext): Promise<Conclusion> {
   const beats = await retryUntilStored(ctx, () => ctx.journal.hosts());
   return async () => {
     ctx.hosts = { at, heard: new Map(beats.map((beat) => [beat.host, beat])) };
+  };
+}
+
+async function lookForPlace(
+  ctx: ThreadContext,
+  { key }: StepOf<"where">,
+  signal: AbortSignal,
+): Promise<Conclusion> {
+  const found = await channelsIn(ctx, signal).catch(lookUpFailure);
+  return async () => {
+    if (Array.isArray(found)) [ctx.channel] = found;
+    else putOff(ctx, key, found);
   };
 }
 
@@ -275,6 +287,7 @@ const LEARNED: {
   think: { learn: callModel, kept: false },
   condense: { learn: condense, kept: false },
   hosts: { learn: lookForHosts, kept: false },
+  where: { learn: lookForPlace, kept: false },
   alarm: { learn: tellOps, kept: false },
   remember: { learn: remember, kept: false },
   record: { learn: record, kept: true },

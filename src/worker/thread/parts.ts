@@ -73,6 +73,8 @@ export interface ThreadContext extends JournalContext<Conversation> {
   readonly allowances: Map<string, Allowance>;
   /** Ids of entries of ours that are still to be shown, each with the views in which it was tried. */
   readonly tried: Map<string, Set<string>>;
+  /** The thread's own channel (`Adapter.channel`), once it was looked up. */
+  channel: string | undefined;
   /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */
   hosts: { at: number; heard: ReadonlyMap<string, HostBeat> } | undefined;
 }

@@ -39,6 +39,7 @@ export function createThreadHandler(
       thread: state,
       allowances: new Map(),
       tried: new Map(),
+      channel: undefined,
       hosts: undefined,
     }),
     folded(ctx, _entries, ours) {
@@ -52,6 +53,7 @@ export function createThreadHandler(
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
         sumAfterMs: adapter.view(ctx.key)?.linkTo === undefined ? undefined : SUM_AFTER_MS,
         records: parts.dispatcher.find(OPEN_TOOL) !== undefined,
+        owesPlace: parts.run.terms?.modes?.chat !== undefined && ctx.channel === undefined,
         remembers: parts.memory !== undefined,
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
