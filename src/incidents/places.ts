@@ -29,5 +29,10 @@ export function createPlaces(db: DatabaseSync) {
     at: (number: number): Place | undefined => all[number],
     /** Those of which the viewer may read everything. */
     readBy: (viewer: Viewer): Place[] => all.filter((place) => maySee(viewer, place)),
+    /** The other public ones: there the viewer may read what its own thread has. */
+    publicBeside: (viewer: Viewer): Place[] =>
+      viewer.thread === undefined
+        ? []
+        : all.filter((place) => place.audience === undefined && !maySee(viewer, place)),
   };
 }

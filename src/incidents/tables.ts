@@ -7,7 +7,7 @@ import { openPastThreads } from "./past-threads.ts";
 import type { ReadHead } from "./read-head.ts";
 import { createPlaces } from "./places.ts";
 import { bestFirst, type Document, documentOf } from "./search.ts";
-import { allOf, limitedTo, visibleTo, type Where } from "./where.ts";
+import { allOf, limitedTo, ownOf, visibleTo, type Where } from "./where.ts";
 
 /** What lists, searches and numbers need of an incident. */
 export interface Listed extends Pick<
@@ -112,17 +112,8 @@ export function openTables() {
       db.exec("COMMIT");
       upTo = mark;
     },
-    search(text: string, filter: Filter, viewer: Viewer): { count: number; ids: string[] } {
-      const { limit = Infinity } = filter;
-      const all = places
-        .readBy(viewer)
-        .map(({ words }) => words.find(text, limitedTo(filter), limit));
-      const found = all.flatMap((each) => each.found).toSorted(bestFirst);
-      return {
-        count: all.reduce((sum, { count }) => sum + count, 0),
-        ids: found.slice(0, limit).map(({ id }) => id),
-      };
-    },
+    search: (text: string, filter: Filter, viewer: Viewer) =>
+      searchIn(places, text, filter, viewer),
     list(filter: Filter, viewer: Viewer): string[] {
       const { limit } = filter;
       const limits = limitedTo(filter);
@@ -146,6 +137,30 @@ export function openTables() {
       }
       return { near, newest };
     },
+  };
+}
+
+function searchIn(
+  { readBy, publicBeside }: ReturnType<typeof createPlaces>,
+  text: string,
+  filter: Filter,
+  viewer: Viewer,
+): { count: number; ids: string[] } {
+  const { limit = Infinity } = filter;
+  const limits = limitedTo(filter);
+  const own = allOf(limits, ownOf(viewer));
+  const all = [
+    ...readBy(viewer).map(({ words }) => words.find(text, limits, limit)),
+    ...publicBeside(viewer).map(({ words }) => {
+      const { count, found } = words.find(text, own, limit);
+      // How common a word is there is not for whoever asks from elsewhere.
+      return { count, found: found.map((each) => ({ ...each, score: 0 })) };
+    }),
+  ];
+  const found = all.flatMap((each) => each.found).toSorted(bestFirst);
+  return {
+    count: all.reduce((sum, { count }) => sum + count, 0),
+    ids: found.slice(0, limit).map(({ id }) => id),
   };
 }
 

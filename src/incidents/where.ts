@@ -10,11 +10,17 @@ export interface Where {
 }
 
 /** Those in these places, which the viewer may read, and those that were opened in the thread that asks. */
-export function visibleTo({ thread }: Viewer, places: readonly number[]): Where {
+export function visibleTo(viewer: Viewer, places: readonly number[]): Where {
   const read = `place IN (${places.join(", ")})`;
+  const own = ownOf(viewer);
+  return { sql: `(${read} OR (${own.sql}))`, given: own.given };
+}
+
+/** Those that were opened in the thread that asks, if they are public. */
+export function ownOf({ thread }: Viewer): Where {
   return thread === undefined
-    ? { sql: read, given: [] }
-    : { sql: `(${read} OR (public AND thread = ?))`, given: [thread] };
+    ? { sql: "FALSE", given: [] }
+    : { sql: "public AND thread = ?", given: [thread] };
 }
 
 /** All of the filter but its text and limit. */

@@ -5,6 +5,7 @@ import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
 import { type JournalKey, tenantOf } from "../core/journal-key.ts";
 import { wordsIn } from "../core/spellings.ts";
+import { oneLine } from "../core/text.ts";
 import { maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createEmbedding } from "./embedding.ts";
@@ -49,7 +50,7 @@ interface SearchOptions extends Partial<Wanted>, Partial<Floor> {}
 export interface Memory {
   /** The same call again, or the same words in the same place, write nothing. @throws BotError PRECHECK_FAILED where there are as many as may be, TIMEOUT if the store does not say whether it was written */
   note(saying: Saying, text: string): Promise<{ item: MemoryItem; isNew: boolean }>;
-  /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, and as `note` */
+  /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, PRECHECK_FAILED if it is somebody else's note, and as `note` */
   forget(saying: Saying, id: string): Promise<MemoryItem>;
   /** What exactly this call noted. */
   noted(saying: Pick<Saying, "thread" | "call" | "at">): Promise<Note | undefined>;
@@ -127,6 +128,7 @@ export function createMemory(parts: MemoryParts): Memory {
       // An incident is the ledger's.
       if (found === undefined || found.what.kind === "incident") throw unknown(id);
       const { actor, thread, audience, link } = saying;
+      if (!mayForget(saying, found)) throw notYours(found);
       const by = { account: actor.account, name: encode(actor.name) };
       const place = { thread, link, audience };
       const draft = draftOf(`forgotten:${found.id}`, found.id, place, { kind: "forgotten", by });
@@ -311,6 +313,19 @@ function unknown(id: string): BotError {
   return new BotError(
     "INPUT_INVALID",
     `I don't remember anything called ${id.trim()}. \`notes\` lists what I do.`,
+  );
+}
+
+/** A note is its author's to take away; the operator, who has the store, may take away any. Records have no author. */
+function mayForget({ actor, tenants }: Saying, { what }: MemoryItem): boolean {
+  return what.kind !== "note" || what.by.account === actor.account || tenants === "all";
+}
+
+function notYours({ id, what }: MemoryItem): BotError {
+  const name = what.kind === "note" ? oneLine(what.by.name) : "";
+  return new BotError(
+    "PRECHECK_FAILED",
+    `${id} is a note by ${name}. Only they, or the operator in the terminal, can take it away.`,
   );
 }
 

@@ -1,15 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
 import { getLoadablePath } from "sqlite-vec";
 import type { Row, Wanted } from "./index-port.ts";
-import { createSigns } from "./sqlite-signs.ts";
+import { centreOf, createSketcher, type Sketcher } from "./sketch.ts";
+import { createSketches } from "./sqlite-sketches.ts";
 
 /**
  * Up to so many vectors in the spaces that are looked through, all are compared whole. Measured on two cores that others used too
- * (2026-11-28, p95): a thousand take 1.5 ms at 256 numbers and 4.8 ms at 1,536, so all of them 0.1 s of the 3 s that a run waits.
+ * (2026-11-28, p95): a thousand take 1.5 ms at 256 numbers and 4.8 ms at 1,536.
  */
-const MOST_WHOLE = 20_000;
-/** Of more than that so many of each space are found by their signs, and then compared whole. */
+const MOST_WHOLE = 10_000;
+/** Of more than that so many of each space are found by their sketches, and then compared whole. */
 const ROUGHLY = 2_048;
+/** A space's centre is looked for again when it has so many times as many vectors. */
+const GROWTH = 4;
 
 /** To be called before a file is looked into: its tables may be the extension's. */
 export function loadVectors(db: DatabaseSync): void {
@@ -18,30 +21,25 @@ export function loadVectors(db: DatabaseSync): void {
 }
 
 /**
- * Vectors of items, by row, and which are near another one: exactly up to `mostWhole`. Each is kept whole and as the signs of its
- * numbers: those of 100 000 are compared in milliseconds, and decide only which ones are compared whole.
+ * Vectors of items, by row, and which are near another one: exactly up to `mostWhole`. Each is kept whole and as a sketch: those of
+ * 100 000 are compared in milliseconds, and decide only which ones are compared whole.
  */
 export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_WHOLE) {
   db.exec(
-    "CREATE TABLE IF NOT EXISTS vectors_of (model TEXT NOT NULL, dimensions INTEGER NOT NULL); CREATE TABLE IF NOT EXISTS vector (row INTEGER PRIMARY KEY, block INTEGER NOT NULL, value BLOB NOT NULL)",
+    `CREATE TABLE IF NOT EXISTS vectors_of (model TEXT NOT NULL, dimensions INTEGER NOT NULL);
+     CREATE TABLE IF NOT EXISTS vector (row INTEGER PRIMARY KEY, block INTEGER NOT NULL, value BLOB NOT NULL);
+     CREATE TABLE IF NOT EXISTS centre (space INTEGER PRIMARY KEY, vectors INTEGER NOT NULL, value BLOB NOT NULL)`,
   );
-  const signs = createSigns(db);
-  const sql = {
-    made: db.prepare("SELECT model, dimensions FROM vectors_of"),
-    begin: db.prepare("INSERT INTO vectors_of (model, dimensions) VALUES (?, ?)"),
-    add: db.prepare("INSERT INTO vector (row, block, value) VALUES (?, ?, ?)"),
-    remove: db.prepare("DELETE FROM vector WHERE row = ? RETURNING block"),
-    nearest: db.prepare(
-      `SELECT vector.row, 1 - vec_distance_cosine(vector.value, ?1) AS near FROM json_each(?2) AS found JOIN vector ON vector.row = found.value
-       ORDER BY near DESC LIMIT ?3`,
-    ),
-  };
+  const sketches = createSketches(db);
+  const sql = statementsOf(db);
+  let sketcher: (Sketcher & { of: number }) | undefined;
+  const grown = new Set<number>();
   // What another model made says nothing here.
   if (sql.made.get()?.["model"] !== model) forgetAll();
 
   function forgetAll(): void {
-    db.exec("DELETE FROM vectors_of; DELETE FROM vector");
-    signs.clear();
+    db.exec("DELETE FROM vectors_of; DELETE FROM vector; DELETE FROM centre");
+    sketches.clear();
   }
 
   /** Another process may have begun with them meanwhile. */
@@ -50,9 +48,24 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
     return known === undefined ? undefined : Number(known);
   }
 
+  function sketcherOf({ length }: Float32Array): Sketcher {
+    if (sketcher?.of !== length) sketcher = { ...createSketcher(length), of: length };
+    return sketcher;
+  }
+
+  /** Each space has its own: nothing of one may change what is found in another. */
+  function centreIn(space: number, { length }: Float32Array): Float32Array {
+    const known = sql.centre.get(space)?.["value"];
+    return vectorOf(known) ?? new Float32Array(length);
+  }
+
+  function vectorAt(row: number): Float32Array | undefined {
+    return vectorOf(sql.value.get(row)?.["value"]);
+  }
+
   function remove(row: number): void {
     const block = sql.remove.get(row)?.["block"];
-    if (block !== undefined) signs.remove(Number(block), row);
+    if (block !== undefined) sketches.remove(Number(block), row);
   }
 
   return {
@@ -62,9 +75,26 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
         sql.begin.run(model, vector.length);
       }
       remove(row);
-      sql.add.run(row, signs.add(row, space, kind, vector), bytesOf(vector));
+      const placed = { space, kind, vector, centre: centreIn(space, vector) };
+      sql.add.run(row, sketches.add(row, placed, sketcherOf(vector)), bytesOf(vector));
+      grown.add(space);
     },
     remove,
+    /** To be called at the end of what adds: of spaces that have grown a lot the centre is found again. */
+    settle(): void {
+      const length = dimensions();
+      if (length !== undefined)
+        for (const space of grown) {
+          const count = sketches.count(space);
+          const before = Number(sql.centre.get(space)?.["vectors"] ?? 0);
+          if (count <= Math.max(ROUGHLY, GROWTH * before)) continue;
+          const rows = sketches.rows(space, undefined);
+          const centre = centreOf(rows, vectorAt, length);
+          sketches.redraw(space, centre, sketcherOf(centre), vectorAt);
+          sql.setCentre.run(space, count, bytesOf(centre));
+        }
+      grown.clear();
+    },
     /** Rows of the spaces, the nearest first, with the cosine. */
     nearest(
       spaces: readonly number[],
@@ -72,9 +102,14 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
       { kind, limit }: Wanted,
     ): { row: number; near: number }[] {
       if (dimensions() !== vector.length) return [];
-      const count = spaces.reduce((sum, space) => sum + signs.count(space, kind), 0);
-      const most = count <= mostWhole ? count : Math.max(limit, ROUGHLY);
-      const rows = spaces.flatMap((space) => signs.nearest(space, kind, vector, most));
+      const count = spaces.reduce((sum, space) => sum + sketches.count(space, kind), 0);
+      const most = Math.max(limit, ROUGHLY);
+      const rows = spaces.flatMap((space) => {
+        if (count <= mostWhole || sketches.count(space, kind) <= most)
+          return sketches.rows(space, kind);
+        const asked = sketcherOf(vector).asked(vector, centreIn(space, vector));
+        return sketches.nearest(space, kind, asked, most);
+      });
       return sql.nearest
         .all(bytesOf(vector), JSON.stringify(rows), limit)
         .map(({ row, near }) => ({ row: Number(row), near: Number(near) }));
@@ -82,8 +117,29 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
   };
 }
 
+function statementsOf(db: DatabaseSync) {
+  return {
+    made: db.prepare("SELECT model, dimensions FROM vectors_of"),
+    begin: db.prepare("INSERT INTO vectors_of (model, dimensions) VALUES (?, ?)"),
+    add: db.prepare("INSERT INTO vector (row, block, value) VALUES (?, ?, ?)"),
+    remove: db.prepare("DELETE FROM vector WHERE row = ? RETURNING block"),
+    value: db.prepare("SELECT value FROM vector WHERE row = ?"),
+    centre: db.prepare("SELECT vectors, value FROM centre WHERE space = ?"),
+    setCentre: db.prepare("INSERT OR REPLACE INTO centre (space, vectors, value) VALUES (?, ?, ?)"),
+    nearest: db.prepare(
+      `SELECT vector.row, 1 - vec_distance_cosine(vector.value, ?1) AS near FROM json_each(?2) AS found JOIN vector ON vector.row = found.value
+       ORDER BY near DESC LIMIT ?3`,
+    ),
+  };
+}
+
 export type Vectors = ReturnType<typeof createVectors>;
 
 function bytesOf(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+}
+
+/** A copy: the bytes of a row need not begin where numbers may. */
+function vectorOf(value: unknown): Float32Array | undefined {
+  return value instanceof Uint8Array ? new Float32Array(value.slice().buffer) : undefined;
 }

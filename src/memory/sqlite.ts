@@ -25,7 +25,7 @@ export type SqliteMemory = {
 const MOST_COUNTED = 10_000;
 
 /** Raised with each change of the schema, or of what terms are made of a text: what is kept in a file is then made again. */
-const VERSION = 3;
+const VERSION = 4;
 
 const SCHEMA = `
   CREATE TABLE mark (journal TEXT PRIMARY KEY, last INTEGER NOT NULL, head TEXT) WITHOUT ROWID;
@@ -37,12 +37,15 @@ const SCHEMA = `
   CREATE INDEX item_journal ON item (journal);
   CREATE TABLE forgotten (id TEXT, journal TEXT, PRIMARY KEY (id, journal)) WITHOUT ROWID;`;
 
+/** Those of every version. */
+const TABLES = "mark space item forgotten vectors_of vector signs sketches centre".split(" ");
+
 export interface SqliteMemoryOptions {
   /** A file of its own, which several processes may share; default: it is kept in memory. */
   readonly path?: string | undefined;
   /** The model that makes vectors; default: there are none, and texts are found by their terms alone. */
   readonly model?: string | undefined;
-  /** Up to so many vectors all are compared whole; of more, those that their signs choose. Default: 20,000. */
+  /** Up to so many vectors all are compared whole; of more, those that their sketches choose. Default: 10,000. */
   readonly mostWhole?: number | undefined;
 }
 
@@ -69,6 +72,7 @@ export function openSqliteMemory({
     put: (journal, rows, known) =>
       inTransaction(db, () => {
         for (const row of rows) items.put(row);
+        vectors?.settle();
         setMark(db, journal, known);
       }),
     drop: (journal) =>
@@ -84,7 +88,11 @@ export function openSqliteMemory({
       spaces.numbers(seen).flatMap((number) => items.matching(number, terms, wanted)),
     nearest: (vector, seen, wanted) => items.nearest(spaces.numbers(seen), vector, wanted),
     unembedded: (limit) => (vectors === undefined ? [] : items.unembedded(limit)),
-    embed: (made) => inTransaction(db, () => made.forEach(items.embed)),
+    embed: (made) =>
+      inTransaction(db, () => {
+        made.forEach(items.embed);
+        vectors?.settle();
+      }),
     close: () => db.close(),
   };
 }
@@ -104,14 +112,13 @@ function openDatabase(path = ":memory:", hasVectors: boolean): DatabaseSync {
     const virtual = names.all().map(({ name }) => String(name));
     for (const name of virtual.filter((each) => /^(?:words_\d+|rough)$/.test(each)))
       db.exec(`DROP TABLE ${name}`);
-    for (const name of ["mark", "space", "item", "forgotten", "vectors_of", "vector", "signs"])
-      db.exec(`DROP TABLE IF EXISTS ${name}`);
+    for (const name of TABLES) db.exec(`DROP TABLE IF EXISTS ${name}`);
     db.exec(`${SCHEMA}; PRAGMA user_version = ${VERSION}`);
   });
   return db;
 }
 
-/** Bytes of a file that are read without a copy: signs of 100 000 vectors are some MB. */
+/** Bytes of a file that are read without a copy: sketches of 100 000 vectors are some MB. */
 const MAPPED = 256 * 1024 * 1024;
 
 /** Another process may be writing. */

@@ -11,12 +11,17 @@ import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts
 const START = Date.parse("2026-11-20T12:00:00Z");
 const ALL = { audience: undefined, tenants: "all" } as const;
 
-async function remembering(script: readonly Saying[], options: StageOptions = {}, similar = 3) {
+async function remembering(
+  script: readonly Saying[],
+  options: StageOptions = {},
+  similar = 3,
+  recent = 0,
+) {
   const clock = { now: START };
   const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
   const memory = createMemory({ journal, index: openTestIndex(), encode: (text) => text });
-  const recall = { recent: 0, similar, threshold: 0.3, nearness: 0.5 };
+  const recall = { recent, similar, threshold: 0.3, nearness: 0.5 };
   const stage = await talking(script, {
     journal,
     memory: { memory, recall, keep: 0.6 },
@@ -79,6 +84,28 @@ describe("the record of a thread", () => {
     expect(await kinds()).toHaveLength(before);
   });
 
+  test("that cannot be written stops nothing: the answer stands, and later runs are answered", async () => {
+    const { ask, memory, chat } = await remembering(
+      [
+        { calls: [call("look")] },
+        { text: "LIKELY: the pool of connections is used up [T1]." },
+        { text: "Yes, still." },
+      ],
+      { tools: [fakeTool({ name: "look" })] },
+    );
+    let tries = 0;
+    memory.record = async () => {
+      tries += 1;
+      throw new TypeError("the journal of memory is broken");
+    };
+    await ask("why does checkout answer 502 since noon?");
+    expect(lastAnswer({ chat })).toContain("the pool of connections is used up");
+    await ask("is it so still?");
+    expect(lastAnswer({ chat })).toContain("Yes, still.");
+    expect(tries).toBeGreaterThan(0);
+    expect(await tasks(memory)).toEqual([]);
+  });
+
   test("is not written of what looked at nothing", async () => {
     const { ask, memory, entries } = await remembering([{ text: "You're welcome." }]);
     await ask("thanks for the explanation of yesterday's outage");
@@ -124,6 +151,39 @@ describe("what a run is told from memory", () => {
     expect(wordsIn(second)).toEqual(wordsIn(first));
     expect(wordsIn(third).filter((word) => word.includes("[memory, output] 2026"))).toHaveLength(1);
     expect(ofKind(await entries(), "above")).toHaveLength(2);
+  });
+
+  test("is the most alike and the newest notes, both, each once and always in the same order", async () => {
+    const told = async () => {
+      const { ask, memory, model, clock } = await remembering([{ text: "Hm." }], {}, 1, 2);
+      for (const [i, text] of [
+        "the checkout fails when its certificate ends",
+        "web-1 is the canary",
+        "db-1 is the primary",
+        "db-2 is a replica",
+      ].entries()) {
+        clock.now += 60_000;
+        const saying = {
+          actor: { account: "test:ana", name: "Ana" },
+          thread: "test:notes",
+          call: `r1.t${i}`,
+          link: undefined,
+          at: clock.now,
+        } as const;
+        await memory.note({ ...saying, audience: undefined, tenants: ["test"] }, text);
+      }
+      await ask("the checkout fails: is its certificate ending?");
+      return wordsIn(model.requests[0]).flatMap(
+        (each) => /note by Ana: [^\n]+/.exec(each)?.[0] ?? [],
+      );
+    };
+    const first = await told();
+    expect(first.map((line) => line.replace("note by Ana: ", "").replace(/"?\s*$/, ""))).toEqual([
+      "the checkout fails when its certificate ends",
+      "db-2 is a replica",
+      "db-1 is the primary",
+    ]);
+    expect(await told()).toEqual(first);
   });
 
   test("is nothing of the thread itself, and nothing that is not alike", async () => {

@@ -36,6 +36,23 @@ test("the words as they are come before their beginnings, and these before what 
   expect(found("error 502")).toEqual(["error 502"]);
 });
 
+test("a thread finds its own public incidents in a place that it may not read, and no others there", () => {
+  const catalog = openCatalog();
+  onTestFinished(() => catalog.clear());
+  const rows = [
+    rowOf(1, { title: "Disk full" }),
+    rowOf(2, { title: "Disk full" }, { tenant: "other", thread: "test:here" }),
+    rowOf(3, { title: "Disk full" }, { tenant: "other" }),
+    rowOf(4, { title: "Disk full" }, { audience: "test:G1", thread: "test:here" }),
+  ];
+  catalog.put(rows, "1");
+  const viewer = { ...VIEWER, thread: "test:here" };
+  const seen = rows.slice(0, 2).map(({ id }) => id);
+  const { count, found } = catalog.search("disk", {}, viewer);
+  expect([count, found.map(({ id }) => id).toSorted()]).toEqual([2, seen]);
+  expect(catalog.search("disk", {}, VIEWER).count).toBe(1);
+});
+
 test("of a very long question the first words are looked for", () => {
   const catalog = openCatalog();
   onTestFinished(() => catalog.clear());

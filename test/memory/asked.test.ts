@@ -29,6 +29,7 @@ function asking() {
   const ctx = idleContext({
     asker: {
       ...ASKER,
+      account: "slack:T1:U1",
       key: "slack:T1:C1:2.2",
       startedAt: START,
       audience: async () => undefined,

@@ -241,7 +241,7 @@ describe("caps", () => {
       code: "PRECHECK_FAILED",
       message: expect.stringContaining("memory.notes.perPlace"),
     });
-    await memory.forget(saying("slack:T1:U2"), item.id);
+    await memory.forget(saying("slack:T1:U1"), item.id);
     await memory.note(saying("slack:T1:U1"), "db-3 is a replica");
   });
 });

@@ -62,10 +62,23 @@ describe("notes", () => {
       { threshold: 0.3 },
     );
     expect(notesOf(found)).toEqual(["The payments database is read-only on Sundays"]);
-    await other.forget(saying({ actor: { account: "slack:T1:U2", name: "Bo" } }), item.id);
+    await other.forget(saying(), item.id);
     expect(await memory.search("payments database", EVERYONE)).toEqual([]);
     expect(await memory.newest(EVERYONE, { limit: 5 })).toEqual([]);
     await expect(memory.forget(saying(), item.id)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  test("are forgotten by their author or the operator, and by nobody else", async () => {
+    const { memory, saying } = stage();
+    const { item } = await memory.note(saying(), "web-2 is drained on Sundays");
+    const bo = { actor: { account: "slack:T1:U2", name: "Bo" } };
+    await expect(memory.forget(saying(bo), item.id)).rejects.toMatchObject({
+      code: "PRECHECK_FAILED",
+      message: `${item.id} is a note by Ana. Only they, or the operator in the terminal, can take it away.`,
+    });
+    expect(await memory.newest(EVERYONE, { limit: 5 })).toHaveLength(1);
+    await memory.forget(saying({ ...bo, tenants: "all" }), item.id);
+    expect(await memory.newest(EVERYONE, { limit: 5 })).toEqual([]);
   });
 
   test("a repeated call and the same words write nothing", async () => {
