@@ -4,8 +4,8 @@ import type { Task } from "./item.ts";
 /**
  * How much a record will help whoever meets the same again, 0 to 1: whether it is known to be right counts most, then what was asked,
  * how it was found out, and what was wrong or done about it. A solved or CONFIRMED record counts 0.4, a question from 20 characters 0.2,
- * what was looked at 0.2, a cause from 15 characters 0.1, what was done about it 0.2. LIKELY counts half of CONFIRMED: most causes never get further,
- * and with nothing for them only those that were acted on would reach the default of 0.6.
+ * what was looked at 0.2, a cause from 15 characters 0.1, what was done about it 0.2. LIKELY counts half of CONFIRMED:
+ * with nothing for it, such a record would have 0.5 at the most unless something was done about it, and 0.6 is the default.
  */
 export function usefulness({
   question,
