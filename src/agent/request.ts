@@ -5,6 +5,7 @@ import { assertPaired } from "./paired.ts";
 import type { ModelRequest } from "../models/model.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { ModelRun } from "../thread/model-run.ts";
+import { allowedNow } from "../thread/gates/phases.ts";
 import { type Telling, toldAs } from "./transcript.ts";
 import { requestHash, type TranscriptTurn, type Transcript, turnsOf } from "./transcript-turns.ts";
 
@@ -44,12 +45,15 @@ export function requestOf(
   const shown = turnsOf(transcript);
   const { turns, files, chars } = shown;
   assertPaired(turns);
+  const names = tools.map(({ name }) => name);
+  const allowed = toolChoice === "auto" ? allowedNow(modelRun, names) : undefined;
+  const mask = allowed === undefined ? "" : ` ${allowed.join(" ")}`;
   return {
-    request: { system, tools, toolChoice, maxOutputTokens },
+    request: { system, tools, toolChoice, ...(allowed && { allowed }), maxOutputTokens },
     turns,
     files,
     chars,
     seen: whole.last,
-    hash: requestHash(shown, `${terms.prefix} ${toolChoice}`),
+    hash: requestHash(shown, `${terms.prefix} ${toolChoice}${mask}`),
   };
 }

@@ -19,7 +19,10 @@ interface CheckProblem {
 
 /** `missing`: the integrations whose tools are not offered. */
 export function checkProblems(
-  skills: readonly Pick<Skill, "folder" | "checks" | "checkAt" | "hints" | "hintAt" | "allowed">[],
+  skills: readonly Pick<
+    Skill,
+    "folder" | "checks" | "checkAt" | "hints" | "hintAt" | "allowed" | "requires"
+  >[],
   tools: readonly Tool[],
   missing: readonly { name: string; why: string }[],
 ): CheckProblem[] {
@@ -32,11 +35,11 @@ export function checkProblems(
   return [...problemsOfChecks(skills, tools, missing), ...named];
 }
 
-/** The tools that hints and `allowed-tools` speak of. */
+/** The tools that hints, `allowed-tools` and `requires` speak of. */
 function namedTools(
-  skills: readonly Pick<Skill, "folder" | "hints" | "hintAt" | "allowed">[],
+  skills: readonly Pick<Skill, "folder" | "hints" | "hintAt" | "allowed" | "requires">[],
 ): { name: string; at: string; subject: string }[] {
-  return skills.flatMap(({ folder, hints = [], hintAt, allowed }) => [
+  return skills.flatMap(({ folder, hints = [], hintAt, allowed, requires = [] }) => [
     ...hints.flatMap((hint, i) =>
       (["use", "leave_out"] as const).flatMap((field) =>
         hint[field].map((name, j) => ({
@@ -50,6 +53,7 @@ function namedTools(
     ...(allowed?.calls ?? [])
       .filter(({ tool }) => tool !== "run_skill_script")
       .map(({ tool: name }) => ({ name, at: allowed?.at ?? folder, subject: "allowed-tools" })),
+    ...requires.map((name) => ({ name, at: folder, subject: "metadata.requires" })),
   ]);
 }
 

@@ -201,8 +201,13 @@ function allowedTerms(skills: readonly Skill[]): Pick<RunTerms, "allowed"> {
   return narrow.length === 0 ? {} : { allowed: Object.fromEntries(narrow) };
 }
 
-function gateTerms(agent: Agent): Pick<RunTerms, "gates"> {
-  const gates = gatesIn(agent);
+/** What a skill requires and nothing here can do is not required. */
+function gateTerms(agent: Agent, { skills, tools }: Toolset): Pick<RunTerms, "gates"> {
+  const names = new Set(tools.map(({ name }) => name));
+  const required = skills.map(
+    ({ name, requires = [] }) => [name, requires.filter((tool) => names.has(tool))] as const,
+  );
+  const gates = gatesIn(agent, Object.fromEntries(required.filter(([, some]) => some.length > 0)));
   return gates === undefined ? {} : { gates };
 }
 
@@ -233,10 +238,11 @@ function modesOf(
 /** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
 export function runTerms(
   { model, budgets, values }: Config,
-  { tools, found, skills }: Toolset,
+  toolset: Toolset,
   mostUsed: readonly string[] = [],
 ): RunTerms | undefined {
   if (model.id === undefined) return undefined;
+  const { tools, found, skills } = toolset;
   const agent = settingsOf(agentPart, values);
   const contextWindow = contextWindowOf(model.id, model);
   const { described, pinned } = settingsOf(skillIntegration, values);
@@ -248,7 +254,7 @@ export function runTerms(
     system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
     ...toolTerms(tools, found, { plans: keepsPlans(agent, contextWindow) }),
     ...allowedTerms(skills),
-    ...gateTerms(agent),
+    ...gateTerms(agent, toolset),
     budget: {
       steps: budgets.stepsPerRun,
       tokens: budgets.tokensPerRun,

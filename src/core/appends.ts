@@ -322,6 +322,8 @@ export const appends = {
     deniedBy: deniedBy.optional(),
     /** The gate that refused it, or answered it in a tool's place. */
     gate: z.enum(GATE_WORDS).optional(),
+    /** Of a write: what its tool saw when it read back, right after it. */
+    readBack: z.enum(["done", "not done", "unknown"]).optional(),
   }),
   /** The grant that the action's approval gave ends before its time. */
   grant_revoked: z.strictObject({

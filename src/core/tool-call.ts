@@ -42,6 +42,8 @@ export interface ToolResult {
   undo?: ReverseCall | undefined;
   /** When it is looked at again, from its end. Only of what is done. */
   verifyAfterMs?: number | undefined;
+  /** What its tool saw when it read back, right after it. */
+  readBack?: "done" | "not done" | "unknown" | undefined;
   /** That it was done is to be marked (`Tool.mark`). */
   marks?: true | undefined;
   /** Only of what is done. */

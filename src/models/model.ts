@@ -50,6 +50,8 @@ export interface ModelRequest {
   turns: readonly Turn[];
   /** `none`: the tools stay listed for the provider's cache, but the model may not call them now. */
   toolChoice: "auto" | "none";
+  /** Of the listed tools those that may be called now, where the provider can be told: the list stays the same for its cache. */
+  allowed?: readonly string[] | undefined;
   maxOutputTokens: number;
   /**
    * The response's text is to be a JSON object of this form, forced as the provider can; it still has to be checked. Without

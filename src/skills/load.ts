@@ -206,7 +206,7 @@ async function loadSkill(
       problems.push({ at: `${at}:${line}`, text, loaded });
     if (hidden) problems.push({ at, text: "its name holds a secret", loaded });
     if (read.skill === undefined || hidden) return undefined;
-    const { name, description, body, allowed } = read.skill;
+    const { name, description, body, allowed, requires } = read.skill;
     return {
       name,
       description: encode(description),
@@ -216,6 +216,7 @@ async function loadSkill(
       ...(allowed && {
         allowed: { calls: allowedCalls(allowed.text), at: `${at}:${allowed.line}` },
       }),
+      ...(requires && { requires }),
       folder,
       ...readersOf(folder),
     };

@@ -21,7 +21,7 @@ export interface PreparedFolder {
   readonly prepared: Prepared;
 }
 
-interface PreparedSkill extends Pick<Skill, "name" | "description" | "body"> {
+interface PreparedSkill extends Pick<Skill, "name" | "description" | "body" | "requires"> {
   /** With its path in the skill's folder and the line. */
   readonly allowed?: NonNullable<Skill["allowed"]>;
   readonly checks?: Checks;
@@ -53,6 +53,7 @@ const SHAPE = z.object({
   description: z.string(),
   body: z.string(),
   allowed: z.object({ calls: z.array(z.unknown()), at: z.string() }).optional(),
+  requires: z.array(z.string()).optional(),
   checks: checksSchema.optional(),
   places: z
     .record(z.string(), z.string())
@@ -67,28 +68,31 @@ function isSkill(made: unknown): made is PreparedSkill {
 /** What can be prepared of skills that were just loaded without encoding: those that have neither problems nor hints. */
 export function prepare({ skills, problems }: Skills): Prepared {
   return Object.fromEntries(
-    skills.flatMap(({ folder, name, description, body, allowed, checks, checkAt, hints }) => {
-      const hash = hashOf(folder, "SKILL.md");
-      const hasProblem = problems.some(({ at }) => at.startsWith(folder + sep));
-      if (hash === undefined || hints !== undefined || hasProblem) return [];
-      const inside = (at: string) => at.slice(folder.length);
-      const placeOf = (path: readonly PropertyKey[]) =>
-        inside(checkAt?.(path) ?? "").slice(CHECKS_FILE.length + 1);
-      const places = checks && {
-        "[]": placeOf([]),
-        ...Object.fromEntries(
-          checkedPaths(checks).map((path) => [JSON.stringify(path), placeOf(path)]),
-        ),
-      };
-      const made: PreparedSkill = {
-        name,
-        description,
-        body,
-        ...(allowed && { allowed: { ...allowed, at: inside(allowed.at) } }),
-        ...(checks && places && { checks, places }),
-      };
-      return [[hash, made]];
-    }),
+    skills.flatMap(
+      ({ folder, name, description, body, allowed, requires, checks, checkAt, hints }) => {
+        const hash = hashOf(folder, "SKILL.md");
+        const hasProblem = problems.some(({ at }) => at.startsWith(folder + sep));
+        if (hash === undefined || hints !== undefined || hasProblem) return [];
+        const inside = (at: string) => at.slice(folder.length);
+        const placeOf = (path: readonly PropertyKey[]) =>
+          inside(checkAt?.(path) ?? "").slice(CHECKS_FILE.length + 1);
+        const places = checks && {
+          "[]": placeOf([]),
+          ...Object.fromEntries(
+            checkedPaths(checks).map((path) => [JSON.stringify(path), placeOf(path)]),
+          ),
+        };
+        const made: PreparedSkill = {
+          name,
+          description,
+          body,
+          ...(allowed && { allowed: { ...allowed, at: inside(allowed.at) } }),
+          ...(requires && { requires }),
+          ...(checks && places && { checks, places }),
+        };
+        return [[hash, made]];
+      },
+    ),
   );
 }
 

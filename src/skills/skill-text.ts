@@ -1,3 +1,4 @@
+import { isJsonObject } from "../core/json.ts";
 import type { Document, LineCounter } from "yaml";
 import * as z from "zod";
 import { oneLine } from "../core/text.ts";
@@ -17,6 +18,8 @@ interface SkillFields {
   body: string;
   /** `allowed-tools`, and its line. */
   allowed?: { text: string; line: number };
+  /** Tools that `metadata.requires` names. */
+  requires?: string[];
 }
 
 /** What was read of a `SKILL.md`; without a skill if a problem makes it unusable. */
@@ -34,7 +37,7 @@ const MAX_LINES = 500;
 /** Models see only the beginning and end of a longer result (`MAX_RESULT_BYTES` of the dispatcher, less room for the list of files). */
 const MAX_BODY_BYTES = 14_000;
 
-/** The other fields of the format. Only `allowed-tools` has an effect here. */
+/** The other fields of the format. `allowed-tools` and `requires` in `metadata` have an effect here. */
 const OPTIONAL_FIELDS: Readonly<Record<string, { schema: z.ZodType; expected: string }>> = {
   license: { schema: z.string(), expected: "a text" },
   compatibility: {
@@ -70,7 +73,17 @@ export async function readSkillText(text: string, directory: string): Promise<Sk
   if (problem !== undefined) problems.push({ line: halves.bodyLine, text: problem });
   if (name === undefined || description === undefined) return { skill: undefined, problems };
   const allowed = allowedIn(front);
-  return { skill: { name, description, body, ...(allowed && { allowed }) }, problems };
+  const requires = requiredIn(front.fields);
+  return {
+    skill: {
+      name,
+      description,
+      body,
+      ...(allowed && { allowed }),
+      ...(requires.length > 0 && { requires }),
+    },
+    problems,
+  };
 }
 
 interface Halves {
@@ -95,6 +108,11 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Front {
   fields: Fields;
   lineOf(field: string): number;
+}
+
+function requiredIn({ metadata }: Fields): string[] {
+  const given = isJsonObject(metadata) ? metadata["requires"] : undefined;
+  return typeof given === "string" ? given.split(/[\s,]+/).filter((name) => name !== "") : [];
 }
 
 /** An empty list is none. */

@@ -23,6 +23,8 @@ export interface Skill {
   hintAt?(path: readonly PropertyKey[]): string;
   /** The only calls that a run which follows it may make, and where its file says so; undefined: any. */
   readonly allowed?: { readonly calls: readonly AllowedCall[]; readonly at: string } | undefined;
+  /** Tools that a run which follows it has to call before it is done. */
+  readonly requires?: readonly string[] | undefined;
   /** Every file that the program reads is as it came with it. */
   readonly isAsShipped?: true;
   /** Absolute, links resolved. */

@@ -78,8 +78,9 @@ function draftFor(run: Run, modelRun: ModelRun): Written | undefined {
 }
 
 /** What keeps a run from going on for ever, or takes it back to its way. */
-function guard(run: Run, modelRun: ModelRun): Draft<"gate"> | undefined {
+function guard(run: Run, modelRun: ModelRun): Written | undefined {
   const word = afterCalls(run, modelRun);
+  if (word?.ends !== undefined) return runEndedDraft(run, "failed", reportOf(run, word.ends));
   return word && gateDraft(run, modelRun, word.gate, word.text, word.toolsOff);
 }
 

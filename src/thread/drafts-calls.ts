@@ -244,6 +244,7 @@ export function finishedDrafts(
     verifyAfterMs,
     marks,
     view,
+    readBack,
   }: ToolResult,
 ): [Draft<"tool_finished">, ...Draft<AppendKind>[]] {
   const finished = {
@@ -256,6 +257,7 @@ export function finishedDrafts(
     ...(verifyAfterMs !== undefined && { verifyAfterMs }),
     ...(marks !== undefined && { marks }),
     ...(undo !== undefined && { undo }),
+    ...(readBack !== undefined && { readBack }),
   };
   if (outcome === "unknown") return [finished, unknownNotice(call, text)];
   return view === undefined ? [finished] : [finished, viewDraft(view)];

@@ -61,7 +61,7 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
   const sentences = sentencesIn(text);
   const untrue = sentences.filter((sentence) => !isTrueAct(sentence, run, evidence, backing));
   const head = firstParagraph(text);
-  const grade = GRADE.exec(head)?.[0];
+  const grade = gradeIn(text);
   const isSure = grade !== undefined && grade !== "INCONCLUSIVE";
   const isDecision = DECIDED.test(head) && hasUndone(run);
   const unfounded = isSure && backing.length === 0 && !isDecision;
@@ -108,6 +108,18 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
 /** What it was told: another run's calls that were made beside it are not among them. */
 function toldOf({ evidence, untoldCalls }: ModelRun): ModelRun["evidence"] {
   return new Map([...evidence].filter(([number]) => !untoldCalls.has(number)));
+}
+
+/** The grade that the answer's first paragraph gives itself: the same word in any language. */
+export function gradeIn(text: string): string | undefined {
+  return GRADE.exec(firstParagraph(text))?.[0];
+}
+
+/** The answer with a warning right behind its conclusion. */
+export function withWarning(text: string, warning: string): string {
+  const head = firstParagraph(text);
+  const end = text.indexOf(head) + head.length;
+  return `${text.slice(0, end)}\n\n> ⚠ ${warning}${text.slice(end)}`;
 }
 
 function firstParagraph(text: string): string {

@@ -172,11 +172,11 @@ function tellModel(
   entry: Entry<"tool_finished">,
 ): void {
   const { tool, args, action } = ended;
-  const { outcome, text, ms = 0 } = entry;
+  const { outcome, text, gate, ms = 0 } = entry;
   noteEvidence(thread, ended, entry);
   const tokens = estimateTokens(text);
   fillResult(modelRun.filling, tokens);
-  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text }, ms);
+  applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text, gate }, ms);
   // Nobody else is told what a helper saw, but for its report.
   if (thread.runs.get(ended.run)?.parent !== undefined) return;
   thread.requestTokens += tokens;

@@ -6,6 +6,7 @@ import type { Entry, JsonObject } from "../core/entry.ts";
 import type { Plan } from "../core/plan.ts";
 import type { ToldFigures } from "./figures.ts";
 import { Filling, fillTurn, tokensIn } from "./filling.ts";
+import { FIRST_PHASE, nextPhase } from "./phase-state.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 
 /** A call that a model asked for, under the id that the journal and evidence know it by. */
@@ -36,6 +37,7 @@ interface Ended {
   shown: JsonObject | undefined;
   outcome: Entry<"tool_finished">["outcome"];
   text: string;
+  gate: Entry<"tool_finished">["gate"];
 }
 
 /**
@@ -79,6 +81,9 @@ export class ModelRun {
   readonly untoldCalls = new Set<number>();
   readonly gates: Entry<"gate">[] = [];
   plan: Plan | undefined;
+  phase = FIRST_PHASE;
+  /** The entry of its newest turn in which the model wrote something besides its calls. */
+  wroteAt = 0;
   /** The gate that took the tools away, unless a message came after it. */
   toolsOff: Entry<"gate"> | undefined;
   /** What a person denied: the same call is not asked about again. */
@@ -146,6 +151,8 @@ export function applyAssistant(
   modelRun.last = entry;
   fillTurn(modelRun.filling, entry);
   modelRun.turn = usesOf(entry, before);
+  if (entry.content.some((block) => block.kind === "text" && block.text.trim() !== ""))
+    modelRun.wroteAt = entry.seq;
   for (const { tool, result } of modelRun.loop.fresh)
     modelRun.loop.tools.get(tool)?.results.add(result);
   modelRun.loop.fresh = [];
@@ -185,7 +192,9 @@ export function applyResult(modelRun: ModelRun, ended: Ended, ms: number): void 
       modelRun.denied.add(callKey(ended.tool, args));
     }
     modelRun.denials += 1;
-  } else if (ended.outcome === "ok" || ended.outcome === "error") modelRun.denials = 0;
+  } else if ((ended.outcome === "ok" || ended.outcome === "error") && ended.gate === undefined)
+    modelRun.denials = 0;
+  modelRun.phase = nextPhase(modelRun.terms.gates?.phases ?? [], modelRun.phase, ended);
   watch(modelRun.loop, ended);
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../core/entry.ts";
 import { globMatches } from "../core/glob.ts";
 import type { AllowedCall, RunTerms } from "../core/run-terms.ts";
-import { DELEGATE } from "../core/tool-spec.ts";
+import { DELEGATE, UPDATE_PLAN } from "../core/tool-spec.ts";
 import { askedFor } from "./family.ts";
 import type { Run } from "./state.ts";
 import type { Call } from "./call.ts";
@@ -18,6 +18,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
   "ask_user",
   // What a helper may call is narrowed likewise.
   DELEGATE,
+  UPDATE_PLAN,
 ]);
 
 /** Why a skill that the run follows does not allow the call, for the model to read; undefined: each of them does. */
@@ -38,7 +39,13 @@ export function whyNarrowed(
   return undefined;
 }
 
-function followed(calls: Iterable<Call>): Set<string> {
+/** No mask of tools holds it back. */
+export function isAlwaysAllowed(tool: string): boolean {
+  return ALWAYS.has(tool);
+}
+
+/** The skills that these calls took up. */
+export function followed(calls: Iterable<Call>): Set<string> {
   const names = [...calls].flatMap(({ tool, args, finished }) =>
     tool === "activate_skill" && finished?.outcome === "ok" && typeof args["name"] === "string"
       ? [args["name"]]

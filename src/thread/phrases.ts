@@ -49,6 +49,8 @@ export const runEndings = {
   empty: "The model gave no answer.",
   cutOff: "> Cut off at the output limit.",
   changed: "The program was changed while this run was open, so it ends here.",
+  outOfPhase: (tool: string, phase: string) =>
+    `The model called ${tool} again and again, which the phase "${phase}" does not allow.`,
   goOn: CONTINUE,
   tooLong: "The conversation does not fit into the model's window, even condensed.",
   soFar: (summary: string) => `So far, unfinished and not checked:\n\n${summary}`,
@@ -143,6 +145,13 @@ export const doubts = {
   noCheck: (grade: string) => `It says ${inWords(grade)}, but cites no check that shows it.`,
   allFailed: (grade: string) =>
     `It says ${inWords(grade)}, but every check it cites failed or is unknown.`,
+  notCalled: (tools: readonly string[]) =>
+    `Not checked as it should be: ${listAnd(tools)} was not called, or failed.`,
+  notReadBack: (refs: readonly string[]) =>
+    `Nothing was looked at after ${listAnd(refs)}, so it isn't known whether it helped.`,
+  thinEvidence: (least: number) => `Fewer than ${least} checks stand behind it.`,
+  unresolved: (refs: readonly string[]) =>
+    `It leaves out what failed and was not resolved: ${listAnd(refs)}.`,
 } as const;
 
 // Results of calls

@@ -38,6 +38,7 @@ export interface RunOptions {
 /** How it ended, as the tool says it. */
 interface Ended {
   outcome: Outcome;
+  readBack?: ToolResult["readBack"];
   text: string;
   images?: readonly ToolImage[];
   findings?: readonly Finding[] | undefined;
@@ -84,6 +85,7 @@ export async function runCall(
     gaps,
     undo,
     verifyAfterMs,
+    ...(ended.readBack !== undefined && { readBack: ended.readBack }),
     ...(ended.outcome === "ok" && ended.view !== undefined && { view: ended.view }),
     ms,
   };
@@ -121,7 +123,7 @@ async function attempt(
     const seen = verdict === "done" ? "Verified" : "NOT verified";
     const result = `${seen}: ${evidence}`;
     const text = output.text === evidence ? result : `${output.text}\n${result}`;
-    return { ...output, outcome: "ok", text, undo: output.undo ?? undo };
+    return { ...output, outcome: "ok", text, undo: output.undo ?? undo, readBack: verdict };
   } catch (error) {
     if (!isBotError(error))
       parts.events?.publish({ kind: "tool_crashed", tool: tool.name, args, error });

@@ -163,6 +163,10 @@ export function modelContract(dialect: Dialect): void {
       const none = JSON.parse(await under.sent([said("a")], { toolChoice: "none" })) as typeof auto;
       expect(none["tools"]).toEqual(auto["tools"]);
       expect(JSON.stringify(none["tool_choice"])).toContain("none");
+      const some = JSON.parse(
+        await under.sent([said("a")], { allowed: ["read_log"] }),
+      ) as typeof auto;
+      expect(some["tools"]).toEqual(auto["tools"]);
       const bare = await under.sent([said("a")], { tools: [] });
       expect(bare).not.toContain('"tool');
     });

@@ -38,6 +38,18 @@ describe("the Responses API", () => {
     return sse({ type: "response.completed", response: { status: "completed", output } });
   }
 
+  test("which of the listed tools may be called now is told beside them", async () => {
+    server.answer({ pieces: openai.events({ text: ["ok"] }) });
+    await model.generate({ ...requestOf([said("a")]), allowed: ["read_log"] }, { signal });
+    expect(JSON.parse(server.seen.at(-1)?.body ?? "")).toMatchObject({
+      tool_choice: {
+        type: "allowed_tools",
+        mode: "auto",
+        tools: [{ type: "function", name: "read_log" }],
+      },
+    });
+  });
+
   test("nothing is stored at the provider, and reasoning is asked for in a form to send back", async () => {
     expect(await sent([said("a")])).toMatchObject({
       store: false,

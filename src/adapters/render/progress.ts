@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { characterStart } from "../../core/characters.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
 import type { PlannedTask } from "../../core/plan.ts";
@@ -42,8 +43,12 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     return true;
   }
 
-  function noteModel(update: Extract<Progress, { kind: "thinking" | "draft" }>): boolean {
-    const { step, draft, modelSince } = model;
+  function noteModel(update: Extract<Progress, { kind: "thinking" | "draft" | "plan" }>): boolean {
+    const { step, draft, modelSince, plan } = model;
+    if (update.kind === "plan") {
+      model = { ...model, plan: update.tasks };
+      return !isDeepStrictEqual(update.tasks, plan);
+    }
     if (update.kind === "thinking") {
       if (update.step <= step) return false;
       model = { ...model, step: update.step, draft: "", modelSince: now() };
@@ -52,12 +57,6 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     if (update.text === draft) return false;
     model = { ...model, draft: update.text, modelSince: modelSince ?? now() };
     return true;
-  }
-
-  function notePlan({ tasks }: Extract<Progress, { kind: "plan" }>): boolean {
-    const isNews = JSON.stringify(tasks) !== JSON.stringify(model.plan);
-    model = { ...model, plan: tasks };
-    return isNews;
   }
 
   function wait(): boolean {
@@ -94,7 +93,6 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
         if (update.run !== model.run) model = { ...NO_MODEL, run: update.run };
       }
       if (update.kind === "waiting") return wait();
-      if (update.kind === "plan") return notePlan(update);
       const wasWaiting = model.isWaiting;
       model = { ...model, isWaiting: false };
       return ("call" in update ? noteCall(update) : noteModel(update)) || wasWaiting;

@@ -62,13 +62,20 @@ export function createResponsesModel(options: ModelOptions, { id, ...access }: A
   });
 }
 
-function bodyOf(id: string, { system, tools, turns, toolChoice, maxOutputTokens }: ModelRequest) {
+function bodyOf(id: string, request: ModelRequest) {
+  const { system, tools, turns, maxOutputTokens } = request;
   return {
     max_output_tokens: maxOutputTokens,
     ...(isBlank(system) ? {} : { instructions: system }),
-    ...(tools.length === 0 ? {} : { tools: tools.map(listed), tool_choice: toolChoice }),
+    ...(tools.length === 0 ? {} : { tools: tools.map(listed), tool_choice: choiceOf(request) }),
     input: turnsFor(id, turns).flatMap(itemsOf),
   };
+}
+
+function choiceOf({ toolChoice, allowed = [] }: ModelRequest) {
+  if (toolChoice === "none" || allowed.length === 0) return toolChoice;
+  const tools = allowed.map((name) => ({ type: "function", name }));
+  return { type: "allowed_tools" as const, mode: "auto" as const, tools };
 }
 
 function listed({ name, description, schema }: ToolSpec) {

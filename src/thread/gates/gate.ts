@@ -1,7 +1,7 @@
 import type { GateName } from "../../core/gates.ts";
 import type { PlanTask } from "../../core/plan.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
-import type { Entry } from "../../core/entry.ts";
+import type { Effect, Entry } from "../../core/entry.ts";
 import type { Call } from "../call.ts";
 import type { ModelRun } from "../model-run.ts";
 import type { Run } from "../state.ts";
@@ -13,6 +13,8 @@ export interface AskedCall {
   modelRun: ModelRun;
   /** Undefined: no model is configured any more. */
   terms: RunTerms | undefined;
+  /** What the call can do. */
+  effect(): Effect;
 }
 
 /** What becomes of a call in place of what it asks for. */
@@ -22,12 +24,11 @@ export type Instead =
   /** This is its result, and nothing is executed either. `keeps`: what the journal holds of it. */
   | { do: "answer"; text: string; keeps: { plan: readonly PlanTask[] } };
 
-/** The program's word to the model, before it is asked again. */
-export interface Word {
-  text: string;
-  /** From then on the run may only answer. */
-  toolsOff: boolean;
-}
+export type Word =
+  /** To the model, before it is asked again. `toolsOff`: from then on the run may only answer. */
+  | { text: string; toolsOff: boolean; ends?: undefined }
+  /** The run ends, and people read why. */
+  | { ends: string };
 
 /** The model's last word in a run. */
 export interface Answer {

@@ -1,5 +1,4 @@
 import { type GateName, hasGate, STANDARD_GATES } from "../../core/gates.ts";
-import type { RunTerms } from "../../core/run-terms.ts";
 import type { Call } from "../call.ts";
 import { isCheck } from "../checking.ts";
 import type { ModelRun } from "../model-run.ts";
@@ -7,27 +6,41 @@ import type { Run } from "../state.ts";
 import { cut } from "./cut.ts";
 import { denied } from "./denied.ts";
 import { evidence } from "./evidence.ts";
-import type { Answer, Gate, Instead, Word } from "./gate.ts";
+import type { Answer, AskedCall, Gate, Instead, Word } from "./gate.ts";
 import { known } from "./known.ts";
 import { lastWord } from "./last-word.ts";
 import { limit } from "./limit.ts";
 import { narrowed } from "./narrowed.ts";
+import { phases } from "./phases.ts";
 import { plan } from "./plan.ts";
+import { planning } from "./planning.ts";
+import { recovery } from "./recovery.ts";
+import { replan } from "./replan.ts";
+import { required } from "./required.ts";
 import { stuck } from "./stuck.ts";
+import { synthesis } from "./synthesis.ts";
 import { unmade } from "./unmade.ts";
+import { verification } from "./verification.ts";
 
 /** Every gate there is, in the order in which they are heard. */
 export const GATES: readonly Gate[] = [
   unmade,
   lastWord,
   known,
+  phases,
   narrowed,
   limit,
   denied,
+  recovery,
+  planning,
   plan,
   stuck,
+  replan,
   cut,
   evidence,
+  required,
+  verification,
+  synthesis,
 ];
 
 /** Those that the run began with: later changes of the configuration do not change it. */
@@ -42,12 +55,12 @@ export type Heard<T> = T & { gate: GateName };
 export function beforeCall(
   call: Call,
   run: Run,
-  terms: RunTerms | undefined,
+  { terms, effect }: Pick<AskedCall, "terms" | "effect">,
 ): Heard<Instead> | undefined {
   const { modelRun } = run;
   if (modelRun === undefined || isCheck(run, call.call)) return undefined;
   for (const { name, ...gate } of gatesOf(modelRun)) {
-    const instead = gate.beforeCall?.({ call, run, modelRun, terms });
+    const instead = gate.beforeCall?.({ call, run, modelRun, terms, effect });
     if (instead !== undefined) return { ...instead, gate: name };
   }
   return undefined;

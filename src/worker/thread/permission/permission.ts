@@ -104,7 +104,9 @@ export function insteadOf(
 ): Heard<Instead> | undefined {
   const run = thread.runs.get(call.run);
   if (run === undefined || call.started !== undefined) return undefined;
-  return beforeCall({ ...call, args }, run, termsIn(parts.run, run));
+  const terms = termsIn(parts.run, run);
+  const effect = () => parts.dispatcher.effectOf(call.tool, args);
+  return beforeCall({ ...call, args }, run, { terms, effect });
 }
 
 /** May a call be made that nobody was asked about? A gate of its run may refuse it, then policy decides. */
