@@ -97,7 +97,7 @@ function problemsWith(
   { with: args }: Checks["checks"][string],
   tool: Tool,
 ): { path: string[]; text: string }[] {
-  if (tool.effect !== "read" || tool.question !== undefined)
+  if (tool.effect !== "read" || (tool.question ?? tool.delegates) !== undefined)
     return [{ path: ["tool"], text: `${tool.name} does more than read, so no check may call it` }];
   const checked = checkArguments(tool, args);
   if (checked.ok) return [];

@@ -87,7 +87,8 @@ function madeOf(
   tools: readonly Tool[],
 ): Plan["calls"] {
   const tool = tools.find((each) => each.name === name);
-  if (tool === undefined || tool.effect !== "read" || tool.question !== undefined) return [];
+  const isRun = (tool?.question ?? tool?.delegates) === undefined;
+  if (tool === undefined || tool.effect !== "read" || !isRun) return [];
   const read = readArguments(tool, typed);
   return read.ok ? [{ tool: name, args: read.args, askedBy }] : [];
 }

@@ -5,6 +5,7 @@ import { DELEGATE } from "../core/tool-spec.ts";
 import { capText } from "../core/text.ts";
 import { finishedDraft } from "./drafts-calls.ts";
 import { windowFor } from "./drafts-runs.ts";
+import { isCheck } from "./checking.ts";
 import { entryId, numberOfCall, runName } from "./entry-ids.ts";
 import { helperWords, noHelper, report } from "./helper-phrases.ts";
 import { atWork, callsOf, depthOf, familyOf, MAX_AT_ONCE, rootOf } from "./family.ts";
@@ -43,12 +44,13 @@ export function helperDrafts(
 ): (Started | Draft<"tool_finished">)[] | undefined {
   const { thread, run: parts } = around;
   const parent = thread.runs.get(call.run);
+  const { call: name } = call;
   const blocked = (why: string) => [finishedDraft(call, "blocked", why)];
-  if (parent === undefined || !isTalking(parent)) return blocked(noHelper.onlyModels);
+  if (parent === undefined || !isTalking(parent) || isCheck(parent, name))
+    return blocked(noHelper.onlyModels);
   if (atWork(parent) >= MAX_AT_ONCE) return undefined;
   const base = termsIn(parts, parent);
   const run = runName(thread.counts.runs + 1);
-  const { call: name } = call;
   const began = {
     id: entryId.runStarted(run),
     kind: "run_started" as const,

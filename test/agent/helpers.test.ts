@@ -233,3 +233,37 @@ test("people see a helper's work below its parent's, in the one message of that 
     ["thinking", "r1"],
   ]);
 });
+
+test("what people say while a helper's card is open is answered by a side run, and the card stays", async () => {
+  const stage = await helping({
+    main: [{ calls: [helper("mend web")] }, { text: "CONFIRMED: mended [T2]." }],
+    "mend web": [{ calls: [act("web")] }, { text: "Mended [T2]." }],
+  });
+  await stage.ask("mend it");
+  const before = stage.requests.length;
+  await stage.ask("how long will it take?");
+  expect(stage.requests.length).toBeGreaterThan(before);
+  const began = ofKind(await stage.entries(), "run_started").at(-1);
+  expect(began).toMatchObject({ run: "r3", reads: true });
+  expect(began?.parent).toBeUndefined();
+  await stage.ask("approve a1", "test:bob");
+  expect(stage.act.runs).toEqual(["web"]);
+  expect(lastAnswer(stage)).toBe("CONFIRMED: mended [T2].");
+});
+
+test("who takes back what was asked takes the helpers' cards back with it", async () => {
+  const stage = await helping({
+    main: [{ calls: [helper("mend web")] }],
+    "mend web": [{ calls: [act("web")] }],
+  });
+  const id = await stage.say("mend it");
+  await stage.settle();
+  await stage.post({ id: `${id}:removed`, kind: "removed", of: id });
+  await stage.settle();
+  expect(ofKind(await stage.entries(), "run_ended").map(({ status }) => status)).toEqual([
+    "cancelled",
+    "cancelled",
+  ]);
+  await stage.ask("approve a1", "test:bob");
+  expect(stage.act.runs).toEqual([]);
+});
