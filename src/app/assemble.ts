@@ -8,6 +8,7 @@ import type { Decision } from "../approvals/policy.ts";
 import type { Effect } from "../core/entry.ts";
 import { createPersonOf } from "../core/people.ts";
 import type { Config } from "../config/config.ts";
+import { createRoutes } from "../core/routes.ts";
 import { settingsOf } from "../core/settings.ts";
 import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
@@ -61,7 +62,7 @@ import { followedInbox } from "./pins.ts";
 import { saveCase } from "./saved-cases.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
-import { placeIn } from "./thread-places.ts";
+import { placeIn, withRoutes } from "./thread-places.ts";
 import { createToolbox } from "./toolbox.ts";
 import { loadToolset, problemsOf, skillProblemText, type Toolset } from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
@@ -150,7 +151,8 @@ function takeIn(
   handlers: Map<string, KeyHandler>,
   others: readonly Pick<Digests, "handlers">[],
 ): void {
-  for (const adapter of [createOpsAdapter((name) => adapters.get(name)), ...served]) {
+  const all = [createOpsAdapter((name) => adapters.get(name)), ...served];
+  for (const adapter of all.map((each) => withRoutes(each, threads.routeOf))) {
     adapters.set(adapter.transport, adapter);
     handlers.set(adapter.transport, createThreadHandler(threads, adapter));
   }
@@ -351,6 +353,7 @@ export async function assemble(
   });
   const [{ host }, exec, placeOf] = [config, createExec({ encoder }), placeIn(adapters, journal)];
   const dispatcher = createDispatcher({ tools, host, exec, network: outgoing, encoder, events });
+  const routeOf = createRoutes(config.model.routes);
   const threads: ThreadParts = {
     journal,
     dispatcher,
@@ -362,6 +365,7 @@ export async function assemble(
     run,
     encoder,
     models,
+    routeOf,
     log,
     leaseMs: LEASE_MS,
     showAfterMs: SHOW_AFTER_MS,

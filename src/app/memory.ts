@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import { createRoutes } from "../core/routes.ts";
 import { settingsOf } from "../core/settings.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createReadIncident } from "./episodes.ts";
@@ -22,6 +23,8 @@ interface MemoryParts {
 export function openMemory(config: Config, { journal, log, encode, stopped }: MemoryParts): Memory {
   const { embeddings, notes: caps } = settingsOf(memoryTools, config.values);
   const embedder = embeddings === undefined ? undefined : loadEmbedder(embeddings, config.model);
+  const routeOf = createRoutes(config.model.routes);
+  const hasRoutes = config.model.routes.length > 0;
   return createMemory({
     journal,
     index: openIndex(config, embeddings, stopped),
@@ -29,6 +32,9 @@ export function openMemory(config: Config, { journal, log, encode, stopped }: Me
     readIncident: createReadIncident(journal),
     caps,
     embedder,
+    ...(hasRoutes && {
+      maySend: (thread) => thread !== undefined && routeOf([thread]) === undefined,
+    }),
     warn: (error) =>
       log.warn({ err: error }, `${embeddings} makes no vectors; memory compares words alone`),
   });

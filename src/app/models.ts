@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import { createRoutes } from "../core/routes.ts";
 import { formatElapsed } from "../core/instant.ts";
 import type { Stoppable } from "../journal/journal.ts";
 import { createModels, type Models } from "../models/chain.ts";
@@ -78,7 +79,8 @@ export function openModels(
   }
 
   const health = createModelHealth({ load: probed, onChange: noteChange, ...probing });
-  return { ...createModels({ chain, load, health }), stop: health.stop };
+  const routeOf = createRoutes(config.routes);
+  return { ...createModels({ chain, load, health, routeOf }), stop: health.stop };
 }
 
 function kept(load: (id: string) => Promise<Model>): (id: string) => Promise<Model> {

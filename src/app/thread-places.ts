@@ -1,3 +1,4 @@
+import type { RouteOf } from "../core/routes.ts";
 import type { Adapter } from "../adapters/adapter.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { inPages } from "../core/pages.ts";
@@ -44,6 +45,20 @@ export async function readersOf(
     if (readers !== undefined) return views.length === 0 ? readers : id;
   }
   return undefined;
+}
+
+/**
+ * The adapter where no model of elsewhere may learn what is said in places with a route of their own: such a place counts as private, so that
+ * its records are shown there and nowhere else.
+ */
+export function withRoutes(adapter: Adapter, routeOf: RouteOf | undefined): Adapter {
+  if (routeOf === undefined) return adapter;
+  const audience = async (key: JournalKey) => {
+    const own = await adapter.audience(key);
+    return own ?? (routeOf([key]) === undefined ? undefined : adapter.channel(key));
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all else is the adapter's own, its getters too
+  return Object.create(adapter, { audience: { value: audience, enumerable: true } }) as Adapter;
 }
 
 /** How long a press waits for the platform to say who may read its thread. */

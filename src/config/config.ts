@@ -8,6 +8,7 @@ import { pagesIn } from "../approvals/escalation.ts";
 import { type NamedInPolicy, namedIn } from "../approvals/policy-form.ts";
 import { BotError } from "../core/errors.ts";
 import { platformName, transportOf } from "../core/journal-key.ts";
+import { NO_MODEL } from "../core/routes.ts";
 import { type Setting, settingsOf, type SettingValues } from "../core/settings.ts";
 import { suggest, unknownName } from "../core/suggest.ts";
 import { ONCE } from "../core/yaml-file.ts";
@@ -20,7 +21,7 @@ import { NO_PAGER, pagerIn } from "../tools/pages.ts";
 import type { PageTarget, Tool } from "../tools/tool.ts";
 import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
-import { modelPart, NO_MODEL, policyPart, processPart, wakeupsPart } from "./program.ts";
+import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
@@ -195,7 +196,8 @@ function checkParts(
   if (provider !== undefined && missing !== undefined && !isSet(env[missing])) {
     mistakes.push(`${missing}: missing; with MODEL=${provider.name}/<name> it is needed`);
   }
-  mistakes.push(...checkFallbacks(values, file), ...checkAlertChannels(values, file));
+  mistakes.push(...checkFallbacks(values, file), ...checkRoutes(values, file));
+  mistakes.push(...checkAlertChannels(values, file));
   return mistakes;
 }
 
@@ -208,6 +210,20 @@ function checkFallbacks(values: SettingValues, file: ConfigFile | undefined): st
     const at = `${file?.at(["model", "fallbacks", i]) ?? ""}: model.fallbacks: ${model}`;
     if (missing !== undefined) return [`${at} needs ${missing}, which isn't set`];
     return id === undefined ? [`${at} stands behind MODEL, which isn't set`] : [];
+  });
+}
+
+/** The same of the models that places have. */
+function checkRoutes(values: SettingValues, file: ConfigFile | undefined): string[] {
+  const { id = standardModelId(values), terms } = settingsOf(modelPart, values);
+  return terms.routes.flatMap(({ model }, i) => {
+    const { provider } = tryModelId(model) ?? {};
+    const missing = provider?.missing(settingsOf(provider, values));
+    const at = `${file?.at(["model", "routes", i, "model"]) ?? ""}: model.routes[${i}].model: ${model}`;
+    if (missing !== undefined) return [`${at} needs ${missing}, which isn't set`];
+    return id === undefined && model !== NO_MODEL
+      ? [`${at} stands beside MODEL, which isn't set`]
+      : [];
   });
 }
 

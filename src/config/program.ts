@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import * as z from "zod";
 import { isLinkHost } from "../core/links.ts";
+import { NO_MODEL } from "../core/routes.ts";
 import { defineSettings, fromEnv, fromYaml } from "../core/settings.ts";
 import { MODEL_FORMS, PROVIDERS, tryModelId } from "../models/load.ts";
 import { accessPolicy, approvalPolicy, channel, people } from "./policy.ts";
@@ -12,9 +13,6 @@ const shareOfDay = (description: string, unset: string) =>
   z.int().min(0).optional().meta({ description, unset });
 
 const windows = PROVIDERS.map(({ name, contextWindow }) => `${contextWindow} (\`${name}\`)`);
-
-/** What MODEL says where no model is wanted, although a key is set. */
-export const NO_MODEL = "none";
 
 const STANDARD_MODELS = PROVIDERS.filter(({ suffices }) => suffices !== undefined)
   .map(({ example }) => `\`${example}\``)
@@ -35,6 +33,23 @@ const fallback = z.strictObject({
   contextWindow: windowTokens.optional(),
   effort: effort.optional(),
   thinking: thinking.optional(),
+});
+
+const routePlace = z
+  .string()
+  .refine(
+    (text) => /^(?:slack|discord|terminal|\*)(?::[\w*-]+)*$/.test(text),
+    'expected a channel such as "slack:T1:C7", a workspace or server such as "slack:T1", or one of these with * for anything',
+  );
+const route = z.strictObject({
+  channels: z
+    .union([routePlace, z.array(routePlace).min(1)])
+    .describe(
+      "`slack:<team>:<channel>`, `slack:<team>`, `discord:<server>:<channel>`, `discord:<server>`, `terminal`, with `*` for anything, or a list of these.",
+    ),
+  model: z
+    .union([z.literal(NO_MODEL), modelId], { error: `expected ${MODEL_FORMS}; or ${NO_MODEL}` })
+    .describe("The only model that gets anything from there, or `none`."),
 });
 
 const dollars = z.number().min(0).max(100_000);
@@ -100,6 +115,13 @@ const modelTerms = z
       .default([])
       .describe(
         "Models that answer while `MODEL` does not, in this order: `openai/<name>`, or `{ model: openai/<name>, contextWindow: 200000, effort: low }`. What a conversation holds then goes to that provider. [How it switches](model.md#other-models).",
+      ),
+    routes: z
+      .array(route)
+      .max(100)
+      .default([])
+      .describe(
+        "Places with a model of their own, such as one on your own machine, or with `none`: nothing from there goes to a model. The first that holds decides. [What follows](model.md#places-with-a-model-of-their-own).",
       ),
   })
   .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {

@@ -16,12 +16,20 @@ const REST_MS = 60_000;
 interface EmbeddingParts {
   readonly embedder: Embedder | undefined;
   readonly index: MemoryIndex;
+  /** Whether words of this thread may go to the provider; undefined: of a thread that nobody named. Default: all may. */
+  maySend?(thread: string | undefined): boolean;
   warn(error: unknown): void;
   now?(): number;
 }
 
 /** Vectors for what is remembered and asked. A provider that fails is told to operators, and stops nothing. */
-export function createEmbedding({ embedder, index, warn, now = Date.now }: EmbeddingParts) {
+export function createEmbedding({
+  embedder,
+  index,
+  warn,
+  maySend = () => true,
+  now = Date.now,
+}: EmbeddingParts) {
   let restsUntil = 0;
   let atWork: Promise<void> | undefined;
 
@@ -37,13 +45,19 @@ export function createEmbedding({ embedder, index, warn, now = Date.now }: Embed
   }
 
   async function embedItems({ embed }: Embedder): Promise<void> {
+    let kept = 0;
     for (let i = 0; i < MOST_REQUESTS; i++) {
-      const missing = await index.unembedded(AT_ONCE);
-      if (missing.length === 0) return;
-      const texts = missing.map(({ item }) => {
+      // What stays here comes first each time.
+      const limit = AT_ONCE + kept;
+      const all = (await index.unembedded(limit)).map(({ item, ...rest }) => {
         const found: MemoryItem = JSON.parse(item);
-        return textOf(found);
+        return { ...rest, found };
       });
+      const missing = all.filter(({ found }) => maySend(found.thread));
+      kept = all.length - missing.length;
+      if (missing.length === 0 && all.length < limit) return;
+      if (missing.length === 0) continue;
+      const texts = missing.map(({ found }) => textOf(found));
       const vectors = await embed(texts, AbortSignal.timeout(ITEMS_MS));
       const made = missing.flatMap(({ id, journal, seq }, at) => {
         const vector = vectors[at];
@@ -60,8 +74,9 @@ export function createEmbedding({ embedder, index, warn, now = Date.now }: Embed
       atWork ??= guarded(() => embedItems(embedder)).finally(() => (atWork = undefined));
       await atMost(1_000, atWork, () => undefined);
     },
-    question: async (text: string): Promise<Float32Array | undefined> =>
-      embedder &&
-      guarded(async () => (await embedder.embed([text], AbortSignal.timeout(QUESTION_MS)))[0]),
+    question: async (text: string, thread: string | undefined): Promise<Float32Array | undefined> =>
+      embedder !== undefined && maySend(thread)
+        ? guarded(async () => (await embedder.embed([text], AbortSignal.timeout(QUESTION_MS)))[0])
+        : undefined,
   };
 }

@@ -84,6 +84,8 @@ export interface MemoryParts {
   readonly caps?: NoteCaps | undefined;
   /** Without it only words are compared. */
   readonly embedder?: Embedder | undefined;
+  /** Whether words of a thread may go to the embedder's provider. Default: all may. */
+  maySend?(thread: string | undefined): boolean;
   /** The provider fails: words alone are compared for a minute. */
   warn?(error: unknown): void;
 }
@@ -153,10 +155,10 @@ export function createMemory(parts: MemoryParts): Memory {
 
 /** What only looks. */
 function createReads(
-  { index, encode, embedder, warn = () => {} }: MemoryParts,
+  { index, encode, embedder, maySend, warn = () => {} }: MemoryParts,
   feed: () => Promise<boolean>,
 ): Pick<Memory, "search" | "alike" | "notesWith" | "newest" | "get"> {
-  const embedding = createEmbedding({ embedder, index, warn });
+  const embedding = createEmbedding({ embedder, index, warn, ...(maySend && { maySend }) });
 
   async function fed(viewer: Viewer): Promise<Space[]> {
     // Nothing was ever remembered: the index need not begin.
@@ -173,18 +175,23 @@ function createReads(
   async function searchIn(
     spaces: readonly Space[],
     text: string,
-    options: SearchOptions,
+    { thread, ...options }: SearchOptions & Pick<Viewer, "thread">,
   ): Promise<Remembered[]> {
-    const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text));
+    const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text), thread);
     const found = await search(index, text, spaces, { ...options, vector });
     return found.map(({ candidate }) => ({ item: itemOf(candidate) }));
   }
 
   return {
-    search: async (text, viewer, options = {}) => searchIn(await fed(viewer), text, options),
+    search: async (text, viewer, options = {}) =>
+      searchIn(await fed(viewer), text, { ...options, thread: viewer.thread }),
     async alike(text, viewer, floor) {
       const spaces = await fed(viewer);
-      const found = await searchIn(spaces, text, { limit: MOST_ALIKE, ...floor });
+      const found = await searchIn(spaces, text, {
+        limit: MOST_ALIKE,
+        ...floor,
+        thread: viewer.thread,
+      });
       const items = found.map(({ item }) => item);
       const known = new Set(items.map(({ id }) => id));
       for (const { thread, what } of items.slice()) {
@@ -199,7 +206,9 @@ function createReads(
     async notesWith(text, viewer) {
       const wanted = { kind: "note", limit: MOST_ALIKE } as const;
       const words = wordsIn(text);
-      const found = (await searchIn(await fed(viewer), text, wanted)).map(({ item }) => item);
+      const { thread } = viewer;
+      const all = await searchIn(await fed(viewer), text, { ...wanted, thread });
+      const found = all.map(({ item }) => item);
       return found.filter(({ what }) => {
         const has = new Set(what.kind === "note" ? wordsIn(what.text) : []);
         return words.every((word) => has.has(word));

@@ -1,5 +1,6 @@
 import { BotError } from "../core/errors.ts";
 import { formatUtc } from "../core/instant.ts";
+import { NO_MODEL, type RouteOf } from "../core/routes.ts";
 import { CONSEQUENCES, reasonOf } from "./errors.ts";
 import type { ModelHealth, Outage } from "./health.ts";
 import {
@@ -19,6 +20,8 @@ export interface Asked {
   newest: string;
   /** Tokens that the request will use, its response apart. */
   requestTokens: number;
+  /** The journal keys of the places whose words it holds: a route may keep them from all models but one, or from every model. */
+  places: readonly string[];
 }
 
 export interface Answered {
@@ -32,8 +35,9 @@ export interface Answered {
 /** The configured models, one behind the other. */
 export interface Models {
   /**
-   * Asks the run's own model, else those behind it; `onDelta(undefined)` takes back what one had written that failed then.
-   * @throws ModelError of the run's own model, with what was tried besides; and whatever no other model makes up for
+   * Asks the run's own model, else those behind it; from places with a route only that route's. `onDelta(undefined)` takes back what one had written that failed then.
+   * @throws ModelError of the run's own model, with what was tried besides; whatever no other model makes up for; and BotError NOT_AVAILABLE
+   * where nothing from these places goes to a model
    */
   generate(request: ModelRequest, asked: Asked, options: GenerateOptions): Promise<Answered>;
   /** Which model answers a thread whose own is this one, and why not that, in one sentence for people. */
@@ -46,9 +50,11 @@ export interface ChainOptions {
   /** A model by its id, with its retries, made once. @throws BotError CONFIG_INVALID */
   load(id: string): Promise<Model>;
   health: Pick<ModelHealth, "outage" | "answered" | "failed" | "look">;
+  /** Default: no place has a route. */
+  routeOf?: RouteOf | undefined;
 }
 
-export function createModels({ chain, load, health }: ChainOptions): Models {
+export function createModels({ chain, load, health, routeOf }: ChainOptions): Models {
   /** What stands behind this model. */
   function behind(own: string): readonly string[] {
     return chain.length < 2 ? [] : chain.filter((id) => id !== own);
@@ -92,9 +98,13 @@ export function createModels({ chain, load, health }: ChainOptions): Models {
   }
 
   return {
-    async generate(request, asked, options) {
+    async generate(request, given, options) {
+      const route = routeOf?.(given.places);
+      if (route === NO_MODEL)
+        throw new BotError("NOT_AVAILABLE", "Nothing from here goes to a model (`model.routes`).");
+      const asked = route === undefined ? given : { ...given, own: route, newest: route };
       const { own, newest } = asked;
-      const ids = [...new Set([newest, own, ...behind(own)])];
+      const ids = [...new Set([newest, own, ...(route === undefined ? behind(own) : [])])];
       // A run stays with the model that it switched to, so that its own is its last resort.
       if (newest !== own) ids.push(...ids.splice(ids.indexOf(own), 1));
       const outages = new Set(ids.filter((id) => health.outage(id) !== undefined));

@@ -18,6 +18,8 @@ export interface RunParts {
   plain(text: string): string;
   /** Looks into things without a model; undefined: nothing does. */
   readonly checks?: Checking | undefined;
+  /** The only model that may answer here, whatever people chose. */
+  readonly model?: string;
   /** What a new run begins with. */
   readonly terms: RunTerms | undefined;
   /** Tokens that a model takes which is not that of the terms; without it that one's. */

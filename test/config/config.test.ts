@@ -89,6 +89,7 @@ describe("without any configuration", () => {
         maxOutputTokens: 8_192,
         firstLook: true,
         fallbacks: [],
+        routes: [],
       },
       budgets: {
         stepsPerRun: 30,

@@ -153,6 +153,24 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
     }
   });
 
+  it("can be another in some places, or none there", async () => {
+    const yaml = `model:
+  routes:
+    - { channels: "slack:T1:CPRIV", model: none }
+    - { channels: ["slack:T2", "discord:*"], model: openai-compatible/b }
+`;
+    const env = { MODEL: "anthropic/x", ANTHROPIC_API_KEY: KEY };
+    const { model } = await load(yaml, { ...env, OPENAI_BASE_URL: "http://localhost:1/v1" });
+    expect(model.routes).toHaveLength(2);
+    expect(await mistakes(yaml, env)).toEqual([
+      expect.stringMatching(/:4:\d+: model\.routes\[1\]\.model: .* needs OPENAI_BASE_URL/),
+    ]);
+    const alone = await mistakes(yaml, { OPENAI_BASE_URL: "http://localhost:1/v1" });
+    expect(alone).toEqual([expect.stringContaining("stands beside MODEL, which isn't set")]);
+    const odd = await mistakes('model: { routes: [{ channels: "#private", model: none }] }', env);
+    expect(odd).toEqual([expect.stringContaining("expected a channel such as")]);
+  });
+
   it("can have others behind it, each as a name or with a window and effort of its own", async () => {
     const yaml = `model:
   contextWindow: 9000

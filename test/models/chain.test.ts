@@ -58,7 +58,7 @@ function threeModels(options: Partial<HealthOptions> & { chain?: string[] } = {}
     more: { newest?: string; requestTokens?: number } = {},
     deltas: unknown[] = [],
   ) => {
-    const wanted = { own: FIRST, newest: FIRST, requestTokens: 100, ...more };
+    const wanted = { own: FIRST, newest: FIRST, requestTokens: 100, places: [], ...more };
     const { signal } = new AbortController();
     const { model, instead } = await models.generate(REQUEST, wanted, {
       signal,

@@ -11,6 +11,7 @@ import { counted } from "../../core/text.ts";
 import { chosenStore } from "../../journal/stores.ts";
 import { PROBE } from "../../models/health.ts";
 import { loadModel, type ModelSettings } from "../../models/load.ts";
+import { NO_MODEL } from "../../core/routes.ts";
 import { chainOf, settingsFor } from "../models.ts";
 import { loadDigests, nextLines } from "../digests.ts";
 import { loadPlatforms, TRANSPORTS } from "../platforms.ts";
@@ -186,6 +187,7 @@ async function* examineModels(config: Config["model"]): AsyncIterable<CheckedPar
     yield { state: "absent", subject: "model", text };
   }
   const chain = chainOf(config);
+  const routed = new Set(config.routes.map(({ model }) => model).filter((id) => id !== NO_MODEL));
   const looked = await Promise.all(chain.map((id) => examineModel(id, settingsFor(id, config))));
   const used = looked.findIndex(({ state }) => state === "ok");
   for (const [at, { state, text }] of looked.entries()) {
@@ -193,6 +195,8 @@ async function* examineModels(config: Config["model"]): AsyncIterable<CheckedPar
     const now = at === used && at > 0 ? `; it is used now, because ${chain[0]} doesn't answer` : "";
     yield { state, subject: at === 0 ? "model" : "fallback", text: `${text}${chosen}${now}` };
   }
+  for (const id of [...routed].filter((each) => !chain.includes(each)))
+    yield { ...(await examineModel(id, settingsFor(id, config))), subject: "route" };
 }
 
 /** Asks it for a word. */

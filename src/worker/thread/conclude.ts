@@ -2,13 +2,14 @@ import { type Drafts, draftsOf, type Learned } from "../../thread/drafts.ts";
 import { isFact } from "../../core/entry.ts";
 import { append, appendBehind, appendDecision } from "../store.ts";
 import type { ThreadContext } from "./parts.ts";
+import { runPartsOf } from "./places.ts";
 
 export function draftsFrom(ctx: ThreadContext, learned: Learned): Drafts {
-  const { dispatcher, encoder, personOf, run } = ctx.parts;
+  const { dispatcher, encoder, personOf } = ctx.parts;
   return draftsOf(learned, {
     thread: ctx.thread,
     now: ctx.now(),
-    run,
+    run: runPartsOf(ctx),
     here: dispatcher.host,
     isBound: (tool) => dispatcher.isHostBound(tool),
     answeredBy: (tool) => dispatcher.find(tool)?.answeredBy,

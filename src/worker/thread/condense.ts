@@ -13,6 +13,7 @@ import { withinBudget } from "./budget.ts";
 import { conclude } from "./conclude.ts";
 import { withFiles, withinMinutes } from "./model-call.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
+import { allPlaces } from "./places.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { progress } from "./progress.ts";
 import { tellingFor } from "./permission/requesters.ts";
@@ -95,7 +96,7 @@ async function ask(
   const { model: own } = modelRun.terms;
   const { turns, files, maxOutputTokens } = summaryRequest({ asked, filling });
   const requestTokens = filling.size;
-  const wanted = { own, newest: last?.model ?? own, requestTokens };
+  const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = instructs ?? [];
   const name = run.started.run;
   const spend = { run: name, steps: modelRun.steps, requestTokens, askers, signal };

@@ -45,6 +45,7 @@ async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]
     return undefined;
   const { recent, similar, threshold, nearness } = memory.recall;
   const viewer = {
+    thread: ctx.key,
     audience: await audienceOf(ctx),
     tenants: await tenantsOf(ctx, asker?.account ?? ""),
   };

@@ -20,6 +20,7 @@ import { isReader, type Run } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
+import { allPlaces } from "./places.ts";
 import { progress } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { tellingFor } from "./permission/requesters.ts";
@@ -81,7 +82,7 @@ async function learnTurn(
     terms: { model: own },
     last,
   } = modelRun;
-  const wanted = { own, newest: last?.model ?? own, requestTokens };
+  const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = telling.instructs ?? [];
   const spend = { run: name, steps, requestTokens, askers, signal };
   let model = own;

@@ -12,6 +12,7 @@ import type { Models } from "../../models/chain.ts";
 import type { Freezes } from "../../team/freezes.ts";
 import type { Ops } from "../../team/ops.ts";
 import type { Encoder } from "../../security/encoder.ts";
+import type { RouteOf } from "../../core/routes.ts";
 import type { RunParts } from "../../thread/surroundings.ts";
 import type { Thread } from "../../thread/state.ts";
 import type { Dispatcher } from "../../tools/dispatch.ts";
@@ -41,6 +42,8 @@ export interface ThreadParts extends WorkerParts {
   run: RunParts;
   encoder: Encoder;
   models: Models;
+  /** What `model.routes` says of places. Default: nothing. */
+  routeOf?: RouteOf | undefined;
   adapterOf(transport: string): Adapter | undefined;
   /** The zone that times without one are meant in; undefined: the asker's own, else UTC. */
   timezone: string | undefined;

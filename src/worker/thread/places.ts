@@ -8,9 +8,11 @@ import {
   tryJournalKey,
 } from "../../core/journal-key.ts";
 import type { People } from "../../core/people.ts";
+import { NO_MODEL } from "../../core/routes.ts";
 import { type Viewer, viewerOf } from "../../core/viewer.ts";
 import { saidIn } from "../../thread/said.ts";
 import { MAIN_VIEW } from "../../thread/state.ts";
+import type { RunParts } from "../../thread/surroundings.ts";
 import { viewFor } from "../../thread/views.ts";
 import type { Quotable } from "../../tools/tool.ts";
 import type { ThreadContext } from "./parts.ts";
@@ -36,6 +38,32 @@ function placeOf({ parts, adapter, key }: Places, view: string): Place {
 
 function placesOf(ctx: Places): Place[] {
   return ctx.thread.views.map((view) => placeOf(ctx, view));
+}
+
+/** The keys of all places that the thread's words are from. */
+export function allPlaces({ key, thread }: Pick<Places, "key" | "thread">): string[] {
+  return [key, ...thread.views.filter((view) => view !== MAIN_VIEW)];
+}
+
+/** What runs in this thread are made of: as everywhere, unless `model.routes` says otherwise of one of its places. */
+export function runPartsOf(ctx: Places): RunParts {
+  const { run, routeOf } = ctx.parts;
+  const route = routeOf?.(allPlaces(ctx));
+  if (route === undefined) return run;
+  const { terms } = run;
+  const direct: RunParts["direct"] = (command, ...rest) =>
+    command.name === "model"
+      ? { kind: "text", text: routedText(route), failed: command.model !== undefined }
+      : run.direct(command, ...rest);
+  if (route === NO_MODEL || terms === undefined) return { ...run, direct, terms: undefined };
+  const contextWindow = run.windowOf?.(route) ?? terms.contextWindow;
+  return { ...run, direct, model: route, terms: { ...terms, model: route, contextWindow } };
+}
+
+function routedText(route: string): string {
+  return route === NO_MODEL
+    ? "Nothing from here goes to a model, so commands and checks answer. `model.routes` says so."
+    : `${route} answers here, and no other model. \`model.routes\` says so.`;
 }
 
 /** The view of that name, as it is now. @throws BotError NOT_AVAILABLE when this process does not show it */
