@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const testsOf = (...rooms: string[]) => rooms.map((room) => `test/${room}/**/*.test.ts`);
@@ -43,7 +42,6 @@ export default defineConfig({
     setupFiles: ["./test/silent.ts", "./test/leaks.ts"],
     // Twice the cores of a small machine: most tests wait for something, and the suite is to stay under four minutes.
     maxWorkers: 4,
-    execArgv: ["--require", join(import.meta.dirname, "test/compile-cache.cjs")],
     // A limit for what hangs, not for what is slow: others may use the machine too.
     testTimeout: 60_000,
     hookTimeout: 60_000,

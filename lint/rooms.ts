@@ -24,7 +24,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],
   "alerts/messages": ["core", "alerts", "alerts/sources"],
-  charts: [],
+  charts: ["core"],
   models: ["core", "security", "net/fetch.ts"],
   "models/providers": ["core", "models"],
   "models/load.ts": ["core", "models", "models/providers"],
@@ -141,7 +141,10 @@ export function whyNotImported(from: string, to: string): string | undefined {
 
 const NETWORK = ["net/"];
 
-/** Who may import the modules that reach out of the process: files, or folders with a slash. Types and `isIP` are free to all. */
+/** What these modules have that reaches nothing. */
+const HARMLESS = new Set(["isIP", "parentPort", "workerData"]);
+
+/** Who may import the modules that reach out of the process: files, or folders with a slash. Types and what is harmless are free to all. */
 const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   "node:net": NETWORK,
   "node:dns": NETWORK,
@@ -154,6 +157,8 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   // The one server of the program.
   "node:http": [...NETWORK, "app/http.ts"],
   "node:child_process": ["tools/process.ts"],
+  // What a thread that is started otherwise is given of the process's may be secrets.
+  "node:worker_threads": ["core/bare-thread.ts"],
   // By these any of the above can be had, or a process begun.
   "node:module": [],
   "node:cluster": [],
@@ -193,7 +198,7 @@ interface Importing {
 function isHarmless({ importKind, exportKind, specifiers = [] }: Importing): boolean {
   if (importKind === "type" || exportKind === "type") return true;
   const taken = specifiers.filter(
-    (one) => one.importKind !== "type" && one.imported?.name !== "isIP",
+    ({ importKind: kind, imported }) => kind !== "type" && !HARMLESS.has(imported?.name ?? ""),
   );
   return specifiers.length > 0 && taken.length === 0;
 }

@@ -80,6 +80,7 @@ test.each([
   ["tools/host/disk-usage.ts", "node:module"],
   ["net/dial.ts", "getBuiltinModule"],
   ["tools/network/tcp-check.ts", "WebSocket"],
+  ["charts/chart.ts", "node:worker_threads"],
 ])("%s may not reach out by %s", (from, module) => {
   expect(whyNoWayOut(from, module)).toMatch(/lint\/rooms\.ts/);
 });
@@ -87,6 +88,7 @@ test.each([
 test.each([
   ["net/dial.ts", "node:net"],
   ["tools/process.ts", "node:child_process"],
+  ["core/bare-thread.ts", "node:worker_threads"],
   ["worker/worker.ts", "node:path"],
 ])("%s may use %s", (from, module) => {
   expect(whyNoWayOut(from, module)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../core/bare-thread.ts";
 
 /** Texts are shown as they are: they must be safe to show. */
 type Chart = LineChart | BarChart;
@@ -81,10 +81,8 @@ export async function drawChart(chart: Chart, signal: AbortSignal): Promise<Uint
     font: FONT,
     renderer: fileURLToPath(RENDERER),
   };
-  const worker = new Worker(new URL("./chart-worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("./chart-worker.ts", import.meta.url), {
     workerData: job,
-    env: {},
-    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   try {

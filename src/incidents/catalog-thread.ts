@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../core/bare-thread.ts";
 import { createQuestions } from "../core/asked-thread.ts";
 import { BotError } from "../core/errors.ts";
 import type { AnyCatalog, Catalog } from "./catalog.ts";
@@ -53,10 +53,8 @@ export function startCatalog(stopped: AbortSignal): AnyCatalog {
 type Thread = ReturnType<typeof startThread>;
 
 function startThread(onEnd: () => void) {
-  const worker = new Worker(new URL("catalog-worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("catalog-worker.ts", import.meta.url), {
     name: "incidents",
-    env: {},
-    execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   });
   const questions = createQuestions(worker, (why) => {

@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../core/bare-thread.ts";
 import { createQuestions } from "../core/asked-thread.ts";
 import { BotError } from "../core/errors.ts";
 import type { MemoryIndex } from "./index-port.ts";
@@ -54,11 +54,9 @@ export function startSqliteMemory(
 }
 
 function startThread(workerData: SqliteMemoryOptions, onEnd: () => void) {
-  const worker = new Worker(new URL("sqlite-worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("sqlite-worker.ts", import.meta.url), {
     name: "memory",
     workerData,
-    env: {},
-    execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
   });
   const questions = createQuestions(worker, (why) => {

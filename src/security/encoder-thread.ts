@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { createBareThread } from "../core/bare-thread.ts";
 import { createTurns } from "../core/turns.ts";
 import type { EncoderCall } from "./encoder-methods.ts";
 import type { HeldSecret } from "./redaction-encodings.ts";
@@ -26,10 +27,8 @@ export function createAside(
       thread = undefined;
     }
     known = held();
-    thread ??= new Worker(new URL("./encoder-worker.ts", import.meta.url), {
+    thread ??= createBareThread(new URL("./encoder-worker.ts", import.meta.url), {
       workerData: known,
-      env: {},
-      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 512 },
     });
     const answering = thread;

@@ -1,6 +1,6 @@
 import { on } from "node:events";
-import { Worker } from "node:worker_threads";
 import * as z from "zod";
+import { createBareThread } from "../core/bare-thread.ts";
 import type { Encoder } from "../security/encoder.ts";
 import { BotError } from "../core/errors.ts";
 import type { HeldSecret } from "../security/redaction-encodings.ts";
@@ -71,10 +71,8 @@ export function searchLines(
  * @throws BotError INPUT_INVALID for a pattern that RE2 does not know; TIMEOUT
  */
 async function inThread<T>(search: LineSearch, signal: AbortSignal): Promise<T> {
-  const worker = new Worker(new URL("./line-search-worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("./line-search-worker.ts", import.meta.url), {
     workerData: search,
-    env: {},
-    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
   const givenUp = new AbortController();

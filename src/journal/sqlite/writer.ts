@@ -1,4 +1,4 @@
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../../core/bare-thread.ts";
 import { createQuestions } from "../../core/asked-thread.ts";
 import { BotError } from "../../core/errors.ts";
 import type { Answers, Asked, Refusal, Request, ThreadData, Verbs } from "./messages.ts";
@@ -56,7 +56,7 @@ type Thread = ReturnType<typeof startThread>;
 function startThread(workerData: ThreadData, stalls: Stalls, onEnd: (why: string) => void) {
   const { path } = workerData;
   const url = new URL("thread.ts", import.meta.url);
-  const worker = new Worker(url, { workerData, name: "store", env: {} });
+  const worker = createBareThread(url, { workerData, name: "store" });
   const exit = Promise.withResolvers<void>();
   const questions = createQuestions(worker, (why) => {
     onEnd(why);

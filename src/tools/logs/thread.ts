@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../../core/bare-thread.ts";
 import { BotError } from "../../core/errors.ts";
 import type { Encoder } from "../../security/encoder.ts";
 import type { HeldSecret } from "../../security/redaction-encodings.ts";
@@ -34,10 +34,8 @@ export function createThread(
   { signal, encoder }: { signal: AbortSignal; encoder: Encoder },
 ) {
   const job: Job = { held: encoder.held, wanted };
-  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("./worker.ts", import.meta.url), {
     workerData: job,
-    env: {},
-    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128 },
   });
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
+import { createBareThread } from "../../core/bare-thread.ts";
 import { BotError } from "../../core/errors.ts";
 
 const LIMIT_MS = 10_000;
@@ -13,10 +13,8 @@ export async function readableText(
   signal: AbortSignal,
   limitMs = LIMIT_MS,
 ): Promise<string> {
-  const worker = new Worker(new URL("./readable-worker.ts", import.meta.url), {
+  const worker = createBareThread(new URL("./readable-worker.ts", import.meta.url), {
     workerData: html,
-    env: {},
-    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   const givenUp = AbortSignal.timeout(limitMs);
