@@ -34,7 +34,7 @@ function ratioOf({ asked, filling }: Asked): number {
   return Math.max(1, filling.size / estimatedTokens(asked));
 }
 
-export function wordsFor(filling: Filling): number {
+function wordsFor(filling: Filling): number {
   const words = Math.floor(roomOf(filling) * SUMMARY_SHARE * WORDS_OF_TOKEN);
   return Math.min(MOST_WORDS, Math.max(LEAST_WORDS, words));
 }

@@ -25,7 +25,7 @@ export interface AllowedCall {
 }
 
 /** What else than a thread's main run the same configuration makes. */
-export interface Modes {
+interface Modes {
   /** Runs that others ask for; absent: nothing asks for any. */
   readonly helper?: {
     readonly system: string;

@@ -155,7 +155,7 @@ export interface ToolImage {
 }
 
 /** What a helper is to do (`run_started.task`), and in how many requests. */
-export interface HelperTask {
+interface HelperTask {
   text: string;
   context?: string;
   tools?: string[];

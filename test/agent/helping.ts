@@ -9,7 +9,7 @@ import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
 import { wordsIn } from "./talking.ts";
 
 /** One turn of a model's: words, and calls by tool and arguments. */
-export interface Turn {
+interface Turn {
   text?: string;
   calls?: readonly (readonly [name: string, args: JsonObject])[];
   usage?: Partial<Usage>;

@@ -16,7 +16,7 @@ export function countTokens({ system, tools, turns }: ModelRequest): number {
   return estimateTokens(JSON.stringify({ system, tools })) + estimateTokens(JSON.stringify(turns));
 }
 
-export function isForSummary({ toolChoice, turns }: ModelRequest): boolean {
+function isForSummary({ toolChoice, turns }: ModelRequest): boolean {
   return toolChoice === "none" && JSON.stringify(turns.at(-1)).includes("Write a summary");
 }
 

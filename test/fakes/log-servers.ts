@@ -212,17 +212,18 @@ function elasticsearchHits(fake: FakeLogs, asked: Search, response: ServerRespon
     }),
   );
   const services = [...new Set(found.map(({ labels }) => labels["service.name"]))];
+  const places = new Map(fake.lines.map((line, place) => [line, String(place)]));
   const hits = newestFirst(found)
     .slice(0, asked.size)
-    .map(({ at, labels, line }) => ({
+    .map((hit) => ({
       _index: "logs-1",
-      _id: String(fake.lines.findIndex((each) => each.at === at && each.line === line)),
+      _id: places.get(hit),
       _source: {
-        message: line,
-        service: { name: labels["service.name"] },
-        log: { level: labels["level"] },
+        message: hit.line,
+        service: { name: hit.labels["service.name"] },
+        log: { level: hit.labels["level"] },
       },
-      sort: [Number(at / 1_000_000n)],
+      sort: [Number(hit.at / 1_000_000n)],
     }));
   return send(response, 200, {
     took: 3,
