@@ -54,6 +54,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { votesFigure } = await import("./votes.ts");
   const { scaleFigures } = await import("./scale.ts");
   const { longFigures } = await import("./long.ts");
+  const { condenseFigures, historyFigures } = await import("./condense.ts");
   const { alertsFigures } = await import("./alerts.ts");
   const { memoryFigures } = await import("./memory.ts");
   const { firstLookFigures } = await import("./first-look.ts");
@@ -70,7 +71,8 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
       installPeers();
       return startFigures();
     },
-    long: longFigures,
+    long: async () => [...(await longFigures()), ...(await condenseFigures())],
+    histories: historyFigures,
     scale: scaleFigures,
     alerts: alertsFigures,
     memory: memoryFigures,

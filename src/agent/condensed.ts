@@ -1,5 +1,6 @@
 import { numberOfCall } from "../thread/entry-ids.ts";
 import type { Entry } from "../core/entry.ts";
+import { planText } from "../core/plan.ts";
 import { TAIL_GROUPS } from "../thread/filling.ts";
 import { capText, counted } from "../core/text.ts";
 import { cleanText } from "../security/sanitize.ts";
@@ -11,6 +12,7 @@ import {
   type Result,
   type Transcript,
   transcriptOf,
+  type TranscriptRun,
 } from "./transcript-turns.ts";
 
 /** How a transcript tells what was condensed. A model's turn and all results of its calls are one group, which is never parted. */
@@ -93,10 +95,11 @@ export function condensedTurns(
   const { text } = entry;
   if (run === undefined || text === undefined) return undefined;
   const { turns, marks, cards } = transcriptOf(whole, entry.run);
+  const isHelper = whole.sides.get(entry.run)?.isHelper === true;
   const first = marks.findIndex((mark) => mark > entry.to);
   const end = first < 0 ? turns.length : first;
   if (end === 0) return undefined;
-  const content = contextOf(turns.slice(0, end), { entry, text, told: run.told, cards });
+  const content = contextOf(turns.slice(0, end), { entry, text, run, isHelper, cards });
   const tail = turns.slice(end).map((turn) => cutTo(turn, entry.cut));
   return {
     turns: [{ role: "user", content }, ...tail],
@@ -113,13 +116,18 @@ function cutTo(turn: KeptTurn, most: number | undefined): KeptTurn {
 interface Condensed {
   entry: Pick<Entry<"condensed">, "room" | "why">;
   text: string;
-  told: readonly string[];
+  run: Pick<TranscriptRun, "told" | "plan">;
+  isHelper: boolean;
   cards: Transcript["cards"];
 }
 
 /** The summary, the skills and actions that are kept as they are, and what people said. */
-function contextOf(head: readonly KeptTurn[], { entry, text, told, cards }: Condensed): Kept[] {
+function contextOf(
+  head: readonly KeptTurn[],
+  { entry, text, run, isHelper, cards }: Condensed,
+): Kept[] {
   const { room } = entry;
+  const { told, plan = [] } = run;
   const summary: Context = {
     kind: "context",
     of: "summary",
@@ -158,7 +166,29 @@ function contextOf(head: readonly KeptTurn[], { entry, text, told, cards }: Cond
       : [`${counted(said.length - lines.length, "older message")} of people left out.`]),
     ...(lines.length === 0 ? [] : ["What people said, word for word:"]),
   ];
-  return [summary, ...kept, note(words.join(" ")), ...lines];
+  const planned: Context[] =
+    plan.length === 0
+      ? []
+      : [
+          {
+            kind: "context",
+            of: "plan",
+            name: "",
+            text: `[plan, output] ${indented(cleanText(planText(plan)))}`,
+          },
+        ];
+  const task = isHelper ? taskIn(head) : [];
+  return [summary, ...planned, ...kept, note(words.join(" ")), ...lines, ...task];
+}
+
+/** What a helper was asked to do: nobody else says it. */
+function taskIn([first]: readonly KeptTurn[]): Context[] {
+  const parts = first?.role === "user" ? first.content : [];
+  const kept = parts.flatMap((part) => (part.kind === "context" && part.of === "task" ? part : []));
+  if (kept.length > 0) return kept;
+  return parts.flatMap((part): Context[] =>
+    part.kind === "text" ? [{ kind: "context", of: "task", name: "", text: part.text }] : [],
+  );
 }
 
 function listOf(left: readonly Context[]): string {
@@ -195,7 +225,7 @@ function keepsIn(head: readonly KeptTurn[], cards: Transcript["cards"]): Context
   head.forEach((turn, i) => {
     if (turn.role === "user")
       for (const part of turn.content)
-        if (part.kind === "context" && part.of !== "summary") add(part);
+        if (part.kind === "context" && (part.of === "skill" || part.of === "action")) add(part);
     const calls = head[i - 1];
     if (turn.role !== "tool" || calls?.role !== "assistant") return;
     const names = namesIn(calls);

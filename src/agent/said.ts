@@ -28,7 +28,7 @@ export interface Line {
 export interface Context {
   kind: "context";
   /** What it is, and of what: a skill's name, an action's. */
-  of: "summary" | "skill" | "action";
+  of: "task" | "summary" | "plan" | "skill" | "action";
   /** A skill's or an action's; a summary's own words. */
   name: string;
   text: string;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { AssistantBlock } from "../core/block.ts";
 import type { Entry, FileRef, JsonObject } from "../core/entry.ts";
+import type { PlanTask } from "../core/plan.ts";
 import { Room } from "../thread/addressed.ts";
 import type { ModelWindow } from "../thread/filling.ts";
 import { type Kept, note, type Part, shownParts } from "./said.ts";
@@ -47,6 +48,8 @@ export interface TranscriptRun {
   calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
   /** Of its model. */
   window: ModelWindow | undefined;
+  /** As the model wrote it last. */
+  plan?: readonly PlanTask[];
 }
 
 /** Turns as a request has them, and what is known of them all without looking through them. */

@@ -219,6 +219,8 @@ const TOLD: Told = {
   },
   // What its model wrote itself stands in its call.
   plan(transcript, entry) {
+    const run = transcript.runs.get(entry.run);
+    if (run !== undefined) run.plan = entry.tasks;
     if (entry.thought === undefined || entry.tasks.length === 0) return;
     const content = [note(`${PLANNED}\n${planText(entry.tasks)}`)];
     enqueue(transcriptOf(transcript, entry.run), entry, content);

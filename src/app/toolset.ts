@@ -2,6 +2,7 @@ import { escalationWarnings } from "../approvals/escalation.ts";
 import { CHAT_PROMPT, HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
+import { estimateTokens } from "../core/block.ts";
 import { messageOf } from "../core/errors.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
@@ -13,7 +14,7 @@ import { openSkills, type SkillLibrary } from "../skills/load.ts";
 import { readPrepared } from "../skills/prepared.ts";
 import type { Skill, SkillProblem, Skills } from "../skills/skill.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
-import { createFindTools, toolsToFind, toolTerms } from "../tools/find-tools.ts";
+import { createFindTools, ownTokens, toolsToFind, toolTerms } from "../tools/find-tools.ts";
 import type { LiveTools, ToolParts } from "../tools/integration.ts";
 import {
   connectionProofs,
@@ -83,7 +84,7 @@ export async function loadToolset(
   const opened = await openLiveTools(values, parts);
   const live = fetched === undefined ? opened : [fetched, ...opened];
   await refresh(fixed, live);
-  const { tools, found } = listTools(config, fixed, live);
+  const { tools, found } = listTools(config, fixed, live, skills);
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
   checkPages(config, fixed);
   warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
@@ -120,14 +121,21 @@ function fetchedSkills(
 }
 
 function listTools(
-  { model }: Config,
+  config: Config,
   fixed: readonly Tool[],
   live: readonly LiveTools[],
+  skills: readonly Skill[],
 ): Pick<Toolset, "tools" | "found"> {
+  const { id } = config.model;
   const every = [...fixed, ...live.flatMap((each) => each.tools)];
   // One system's short password takes its own tools away, and not the whole program.
   const all = every.filter((tool) => shortCredentials(tool).length === 0);
-  const found = model.id === undefined ? [] : toolsToFind(all, contextWindowOf(model.id, model));
+  if (id === undefined) return { tools: all, found: [] };
+  const contextWindow = contextWindowOf(id, config.model);
+  const plans = keepsPlans(settingsOf(agentPart, config.values), contextWindow);
+  const system = JSON.stringify(systemText(config, skills, contextWindow));
+  const taken = estimateTokens(system) + ownTokens(all, { plans });
+  const found = toolsToFind(all, contextWindow, taken);
   return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
 }
 
@@ -183,7 +191,7 @@ export async function reloadToolset(
   const isOther = (await library.refresh()) || isToolOther;
   for (const text of problemsNow()) if (!said.has(text)) warn(text);
   if (!isOther) return undefined;
-  const { tools, found } = listTools(config, fixed, live);
+  const { tools, found } = listTools(config, fixed, live, library.skills);
   try {
     checkPolicyNames(config, tools);
     return { ...last, problems: library.problems, tools, found };
@@ -235,23 +243,38 @@ function modesOf(
   };
 }
 
+/** Of a window, what the list of skills may take. */
+const CATALOG_SHARE = 1 / 32;
+
+/** What a model reads before everything else: the prompt, and below it the skills, of which a small window has fewer. */
+function systemText(
+  { values }: Pick<Config, "values">,
+  skills: readonly Skill[],
+  contextWindow: number,
+  mostUsed: readonly string[] = [],
+): string {
+  if (skills.length === 0) return SYSTEM_PROMPT;
+  const { described, pinned } = settingsOf(skillIntegration, values);
+  const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
+  const first = [...pinned, ...mostUsed];
+  const maxTokens = contextWindow * CATALOG_SHARE;
+  return `${SYSTEM_PROMPT}\n\n${catalogText(skills, { described, first, isShipped, maxTokens })}`;
+}
+
 /** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
 export function runTerms(
-  { model, budgets, values }: Config,
+  config: Config,
   toolset: Toolset,
   mostUsed: readonly string[] = [],
 ): RunTerms | undefined {
+  const { model, budgets, values } = config;
   if (model.id === undefined) return undefined;
   const { tools, found, skills } = toolset;
   const agent = settingsOf(agentPart, values);
   const contextWindow = contextWindowOf(model.id, model);
-  const { described, pinned } = settingsOf(skillIntegration, values);
-  const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
-  const catalog = () =>
-    catalogText(skills, { described, first: [...pinned, ...mostUsed], isShipped });
   return hashTerms({
     model: model.id,
-    system: skills.length === 0 ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${catalog()}`,
+    system: systemText(config, skills, contextWindow, mostUsed),
     ...toolTerms(tools, found, { plans: keepsPlans(agent, contextWindow) }),
     ...allowedTerms(skills),
     ...gateTerms(agent, toolset),

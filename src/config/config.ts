@@ -15,13 +15,13 @@ import { ONCE } from "../core/yaml-file.ts";
 import { sqlite } from "../journal/sqlite/store.ts";
 import type { ChosenStore } from "../journal/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { standardModelId, tryModelId } from "../models/load.ts";
+import { contextWindowOf, standardModelId, tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import { NO_PAGER, pagerIn } from "../tools/pages.ts";
 import type { PageTarget, Tool } from "../tools/tool.ts";
 import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
-import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
+import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./program.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
@@ -42,7 +42,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
     /** True where TERM is `dumb`: lines are printed plainly, nothing is redrawn. */
     readonly dumb: boolean;
   };
-  readonly model: Readonly<Model["terms"]> & {
+  readonly model: Readonly<Omit<Model["terms"], "maxOutputTokens">> & {
+    readonly maxOutputTokens: number;
     /** `<provider>/<name>`; what its provider needs is then set. Undefined: direct commands and skills' checks only. */
     readonly id: string | undefined;
     /** Nobody named it: its provider's key is set. */
@@ -108,6 +109,9 @@ export async function loadConfig(
   const policy = settingsOf(policyPart, values);
   const served = PLATFORMS.filter((platform) => platform.serves(settingsOf(platform, values)));
   const standard = standardModelId(values);
+  const chosen = id === NO_MODEL ? undefined : (id ?? standard);
+  const contextWindow =
+    chosen === undefined ? terms.contextWindow : contextWindowOf(chosen, { ...terms, models });
   const config = {
     dataDir: resolve(cwd, settingsOf(sqlite, values).dataDir),
     wakeups: settingsOf(wakeupsPart, values).engine ?? chosenStore(values).wakeups,
@@ -118,11 +122,12 @@ export async function loadConfig(
     terminal: { color: noColor === undefined, dumb: env["TERM"] === "dumb" },
     ...policy,
     model: {
-      id: id === NO_MODEL ? undefined : (id ?? standard),
+      id: chosen,
       isStandard: id === undefined && standard !== undefined,
       values,
       models,
       ...terms,
+      maxOutputTokens: terms.maxOutputTokens ?? usualOutput(contextWindow),
     },
     budgets: budgetsOf(budgets),
     platforms: served.map(({ name }) => name),

@@ -93,12 +93,10 @@ const modelTerms = z
       description: `Tokens that a request and its response may use together, from 4096. For \`MODEL\` alone. Not set: what is [known of the model](model.md#what-is-known-of-models), else ${windows.join(", ")}.`,
       unset: "the provider's",
     }),
-    maxOutputTokens: z
-      .int()
-      .min(256)
-      .max(1_000_000)
-      .default(8_192)
-      .describe("Tokens that one response may use, from 256; less than the context window."),
+    maxOutputTokens: z.int().min(256).max(1_000_000).optional().meta({
+      description: "Tokens that one response may use, from 256; less than the context window.",
+      unset: "8192, of a smaller window a quarter",
+    }),
     firstLook: z
       .boolean()
       .default(true)
@@ -124,14 +122,24 @@ const modelTerms = z
         "Places with a model of their own, such as one on your own machine, or with `none`: nothing from there goes to a model. The first that holds decides. [What follows](model.md#places-with-a-model-of-their-own).",
       ),
   })
-  .refine(({ contextWindow = Infinity, maxOutputTokens }) => maxOutputTokens < contextWindow, {
+  .refine(({ contextWindow = Infinity, maxOutputTokens = 0 }) => maxOutputTokens < contextWindow, {
     path: ["contextWindow"],
-    message: "expected more than maxOutputTokens (8192 unless it is set): a request must fit too",
+    message: "expected more than maxOutputTokens: a request must fit too",
   })
-  .refine(({ thinking: wish, maxOutputTokens }) => !(Number(wish) >= maxOutputTokens), {
-    path: ["thinking"],
-    message: "expected less than maxOutputTokens (8192 unless it is set): the answer must fit too",
-  });
+  .refine(
+    ({ thinking: wish, contextWindow, maxOutputTokens = usualOutput(contextWindow) }) =>
+      !(Number(wish) >= maxOutputTokens),
+    {
+      path: ["thinking"],
+      message:
+        "expected less than maxOutputTokens (8192 unless it is set, of a smaller window a quarter): the answer must fit too",
+    },
+  );
+
+/** Tokens that one response may use where nobody says. */
+export function usualOutput(contextWindow = Infinity): number {
+  return Math.min(8_192, Math.floor(contextWindow / 4));
+}
 
 const budgets = z.strictObject({
   stepsPerRun: z

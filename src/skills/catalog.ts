@@ -1,3 +1,4 @@
+import { estimateTokens } from "../core/block.ts";
 import { sorted } from "./files.ts";
 import type { Skill } from "./skill.ts";
 
@@ -18,12 +19,19 @@ export interface CatalogOptions {
   readonly first?: readonly string[];
   /** What comes with the program is described last. */
   isShipped?(skill: Skill): boolean;
+  /** About so many tokens the list may have: fewer are described, then fewer are named. Default: as many as it takes. */
+  readonly maxTokens?: number;
 }
 
 /** The list of skills that follows the system prompt; the same bytes for the same skills and options. */
 export function catalogText(
   skills: readonly Skill[],
-  { described = MAX_DESCRIBED, first = [], isShipped = () => false }: CatalogOptions = {},
+  {
+    described = MAX_DESCRIBED,
+    first = [],
+    isShipped = () => false,
+    maxTokens = Infinity,
+  }: CatalogOptions = {},
 ): string {
   const rank = ({ name }: Skill) => {
     const at = first.indexOf(name);
@@ -32,11 +40,24 @@ export function catalogText(
   const wanted = skills.toSorted(
     (a, b) => rank(a) - rank(b) || Number(isShipped(a)) - Number(isShipped(b)),
   );
+  const fits = (text: string) => estimateTokens(text) <= maxTokens;
+  for (let most = Math.min(described, skills.length); most > 0; most--) {
+    const text = listOf(wanted, most, MAX_NAMED);
+    if (fits(text)) return text;
+  }
+  let named = Math.min(MAX_NAMED, skills.length);
+  while (named > 0 && !fits(listOf(wanted, 0, named))) named--;
+  return listOf(wanted, 0, named);
+}
+
+/** The first of them described, so many of the others named. */
+function listOf(wanted: readonly Skill[], described: number, mostNamed: number): string {
   // By name again: who is used a little more than another changes no byte.
   const shown = sorted(wanted.slice(0, described));
   const others = sorted(wanted.slice(described)).map(({ name }) => name);
-  const more = others.length - MAX_NAMED;
-  const named = `${others.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const more = others.length - mostNamed;
+  const names = others.slice(0, mostNamed).join(", ");
+  const named = more <= 0 ? names : names === "" ? `${more}` : `${names} and ${more} more`;
   return [
     INTRODUCTION,
     ...shown.map(lineOf),

@@ -137,7 +137,12 @@ const OF_THREAD: ReadonlySet<string> = new Set([
   "MODEL_REQUEST_INVALID",
 ]);
 
-/** Bytes that results of one turn may have together: a quarter of the window, less where it is small. */
+/** Bytes that results of one turn may have together: a quarter of the window, at four to a token. */
 export function resultBytes(window: ModelWindow | undefined): number {
   return window === undefined ? Infinity : window.tokens;
+}
+
+/** And one of them. The rest of it is kept as an artifact. */
+export function oneResultBytes(window: ModelWindow | undefined): number {
+  return window === undefined ? Infinity : Math.floor(resultBytes(window) / 2);
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { USE_TOOL } from "../core/tool-spec.ts";
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
@@ -267,7 +268,7 @@ function readArgs(input: string): JsonObject | undefined {
 }
 
 function watch(loop: Loop, { tool, args, text }: Ended): void {
-  const result = stableText(text);
+  const result = stableHash(text);
   loop.recent = [...loop.recent, { key: callKey(tool, args), result }].slice(-REMEMBERED_CALLS);
   const known = loop.tools.get(tool) ?? { results: new Set(), stale: 0 };
   known.stale = known.results.has(result) ? known.stale + 1 : 0;
@@ -310,7 +311,7 @@ const VOLATILE = new RegExp(
   "g",
 );
 
-/** A result without it; measured values stay, as they are what is looked for. */
-function stableText(text: string): string {
-  return text.replaceAll(VOLATILE, "#");
+/** Tells a result from others without it; measured values count, as they are what is looked for. Of a long run all are kept. */
+function stableHash(text: string): string {
+  return hash("sha1", text.replaceAll(VOLATILE, "#"), "base64url");
 }

@@ -11,7 +11,7 @@ import {
 import { argumentNames, toolSpec } from "./input-schema.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-/** Of a model's window, which part tools may take before anything is said. */
+/** Of a model's window, which part what every request begins with may take before anything is said (CORE 002.5R). */
 const SHARE_OF_WINDOW = 1 / 4;
 /** A server that brings more is searched: its schemas would bury the others'. */
 const MAX_OF_GROUP = 30;
@@ -20,14 +20,19 @@ const MAX_FOUND = 6;
 /**
  * Which tools requests do not describe, since their model has to find them: none where all descriptions fit. Else the first of
  * each group are described, then the second of each, and so on. Tools of one system are a group: they begin with its name and `_`.
+ * `taken`: tokens of the part that the prompt and what models have besides these tools take.
  */
-export function toolsToFind(tools: readonly Tool[], contextWindow: number): readonly Tool[] {
+export function toolsToFind(
+  tools: readonly Tool[],
+  contextWindow: number,
+  taken = 0,
+): readonly Tool[] {
   const groups = Map.groupBy(tools, systemOf);
   const own = (tool: Tool) => groups.get(systemOf(tool)) ?? [];
   const small = tools.filter((tool) => own(tool).length <= MAX_OF_GROUP);
   const rank = (tool: Tool) => own(tool).indexOf(tool);
   const described = new Set<Tool>();
-  let left = contextWindow * SHARE_OF_WINDOW;
+  let left = contextWindow * SHARE_OF_WINDOW - taken;
   for (const tool of small.toSorted((a, b) => rank(a) - rank(b))) {
     left -= tokensOf(tool);
     if (left < 0) break;
@@ -46,6 +51,15 @@ export function toolTerms(
   const described = [...named, STAY_SILENT_SPEC, ...(plans ? [UPDATE_PLAN_SPEC] : [])];
   if (found.length === 0) return { tools: described };
   return { tools: [...described, USE_TOOL_SPEC], foundTools: found.map(({ name }) => name) };
+}
+
+/** Tokens of what a request says of what a model has besides people's tools: to be silent, to plan, to find and use these. */
+export function ownTokens(
+  tools: readonly Tool[],
+  { plans = false }: { plans?: boolean } = {},
+): number {
+  const find = createFindTools(tools);
+  return estimateTokens(JSON.stringify(toolTerms([find], tools, { plans }).tools));
 }
 
 /** Tokens of what a request says of a tool, estimated. */

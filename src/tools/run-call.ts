@@ -23,6 +23,8 @@ const VERIFY_MS = 2_500;
 
 export interface RunOptions {
   signal: AbortSignal;
+  /** The result may have no more bytes than this, where that is less than usual. */
+  maxBytes?: number;
   /** Stores the full output of a call whose result is cut, and images. */
   keep(bytes: Uint8Array): Promise<ArtifactRef>;
   /** An artifact of the thread that the call is in. */
@@ -72,7 +74,7 @@ export async function runCall(
   const said = tool.hostBound === true ? `${parts.host}${separator}${whole}` : whole;
   const { files, left } = await keepImages(ended.images ?? [], options.keep, encode);
   const encoded = [await orUnchecked(aside.encode(said)), ...left].join("\n");
-  const text = capText(encoded, MAX_RESULT_BYTES);
+  const text = capText(encoded, Math.min(MAX_RESULT_BYTES, options.maxBytes ?? Infinity));
   const artifacts = text === encoded ? [] : await keepWhole(encoded, options);
   const { undo } = reverse;
   const verifyAfterMs = ended.outcome === "ok" ? tool.verifyLater?.afterMs : undefined;
@@ -108,11 +110,11 @@ async function attempt(
   const asker = startedBy(options.asker, startedAt);
   try {
     const output = await within(tool.timeoutMs, signal, (inner) => {
-      const { artifact, permit } = options;
+      const { artifact, permit, maxBytes } = options;
       const work = async () =>
         tool.run(
           args,
-          createContext(parts, tool, { signal: inner, args, asker, artifact, permit }),
+          createContext(parts, tool, { signal: inner, args, asker, artifact, permit, maxBytes }),
         );
       return effectOf(tool, args) === "read" ? retryConnection(inner, work) : work();
     });

@@ -22,6 +22,7 @@ export interface CallContext {
   args: JsonObject;
   asker?: Asking | undefined;
   artifact?: (id: string) => Promise<Uint8Array>;
+  maxBytes?: number | undefined;
   permit?: ((args: JsonObject) => Promise<string | undefined>) | undefined;
 }
 
@@ -34,7 +35,7 @@ export interface CallContext {
 export function createContext(
   parts: ContextParts,
   tool: Tool,
-  { signal, args, asker, artifact = noArtifact, permit: ask = unpermitted }: CallContext,
+  { signal, args, asker, artifact = noArtifact, maxBytes, permit: ask = unpermitted }: CallContext,
 ): ToolContext {
   const { encoder, network } = parts;
   const hostsOf = (given: JsonObject) =>
@@ -89,6 +90,7 @@ export function createContext(
       requestHttp({ tool, signal, encoder, dial, network, permit: permitRedirect }, call),
     encoder,
     readArtifact: artifact,
+    ...(maxBytes !== undefined && { maxBytes }),
     permit,
     asker,
   };

@@ -126,6 +126,8 @@ export interface ToolContext {
    * @throws BotError ARTIFACT_UNKNOWN; NOT_AVAILABLE in a pin, preview, precheck or read-back
    */
   readArtifact(id: string): Promise<Uint8Array>;
+  /** What of its result is kept beside an artifact, in bytes, where that is less than usual: its model's window is small. */
+  maxBytes?: number | undefined;
   /**
    * Why the call may not go on with other arguments than those that were permitted, such as where a redirect leads;
    * undefined: it may. `changes`: the ones that are other. What would have to be asked about is refused: nobody was shown it.

@@ -1,9 +1,15 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { foldTranscript } from "../../src/agent/transcript.ts";
+import { Transcript } from "../../src/agent/transcript-turns.ts";
+import { NO_USAGE } from "../../src/core/block.ts";
+import type { Entry } from "../../src/core/entry.ts";
+import { replayLines } from "../../src/app/cli/replay-lines.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import { ModelError } from "../../src/models/model.ts";
 import { type CountingModel, countingModel, countTokens } from "../fakes/counting-model.ts";
 import type { Line } from "../fakes/scripted-model.ts";
-import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
+import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { longHistory } from "./long-histories.ts";
 import { ANSWER, call, expectPaired, lastAnswer, ofKind, wordsIn } from "./talking.ts";
 
 /** A stage whose tool `look` returns so many characters, and a model that looks so often before it answers. */
@@ -247,11 +253,149 @@ test("an investigation of 40 calls ends in a window of 8,192 tokens, however lon
   const model = countingModel(8_192, (n) =>
     n <= 20 ? { calls: [call("look", `web-${n}`), call("look", `db-${n}`)] } : ANSWER,
   );
-  const stage = await investigating(model, { chars: 20_000 });
+  // Prompt and tools take a quarter of it.
+  const stage = await investigating(model, { chars: 20_000, talk: { system: "s".repeat(7_600) } });
   await stage.ask("why is web slow?");
   expect(lastAnswer(stage)).toContain("CONFIRMED");
   expect(stage.look.runs).toHaveLength(40);
   expect(model.refused).toBe(0);
+  const [result] = ofKind(await stage.entries(), "tool_finished");
+  expect(Buffer.byteLength(result?.text ?? "")).toBeLessThanOrEqual(4_096);
+  expect(textOf(model.requests[1] ?? { turns: [] })).toMatch(
+    /The whole output, \d+ bytes, is artifact \w+: read_artifact/,
+  );
   const sizes = [...model.requests, ...model.summaries].map(countTokens);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(8_192 - 1_000);
+});
+
+describe("long histories, of all sizes of windows and results", () => {
+  test("have no call without its result, begin with the request before, and fit once they are condensed", () => {
+    let condensed = 0;
+    // `npm run bench -- histories` plays ten thousand.
+    for (let seed = 1; seed <= 40; seed++) {
+      const told = longHistory(seed);
+      expect(told, `history ${seed}`).toMatchObject({ tooLong: 0, prefix: 1 });
+      condensed += told.condensed;
+    }
+    expect(condensed).toBeGreaterThan(150);
+  });
+});
+
+test("replay makes the requests of a condensed thread again, the very same, and names what was condensed", async () => {
+  const model = countingModel(10_000, looking(20));
+  const stage = await investigating(model);
+  await stage.ask("why is web slow?");
+  const { terms } = stage.parts.run;
+  if (terms === undefined) throw new TypeError("no model");
+  const lines: string[] = [];
+  for await (const line of replayLines(stage.journal, KEY, terms, undefined)) lines.push(line);
+  const asked = lines.filter((line) => line.includes(" step "));
+  expect(asked).toHaveLength(21);
+  for (const line of asked) expect(line).toContain("request identical");
+  expect(
+    lines.filter((line) => /entries 1 to \d+ condensed, \d+ to \d+ tokens/.test(line)),
+  ).toHaveLength(1);
+});
+
+test("what a guest asks is not told what a summary says: it was made of results that no guest sees", async () => {
+  const model = countingModel(10_000, (n) => looking(20)(n));
+  const stage = await investigating(model);
+  await stage.ask("why is web slow?");
+  await stage.ask("and what is it now?", "test:guest");
+  const words = wordsIn(model.requests.at(-1)).join("\n");
+  expect(words).toContain("and what is it now?");
+  expect(words).not.toContain("Summary 1");
+});
+
+test("another model that people chose for a thread is held to its own window", async () => {
+  const model = { ...countingModel(8_000, looking(14)), id: "test/other" };
+  const stage = await investigating(model, {
+    talk: { model: "test/large", contextWindow: 1_000_000 },
+  });
+  const { parts } = stage;
+  parts.run.windowOf = (id) => (id === "test/other" ? 8_000 : 1_000_000);
+  await stage.ask("model test/other");
+  await stage.ask("why is web slow?");
+  expect(lastAnswer(stage)).toContain("CONFIRMED");
+  expect(model.refused).toBe(0);
+  expect(model.summaries.length).toBeGreaterThan(0);
+});
+
+test("a helper's task and the run's plan stand in what is condensed, again and again", () => {
+  const transcript = new Transcript();
+  let seq = 0;
+  const write = (draft: object) =>
+    foldTranscript(transcript, { seq: ++seq, at: 1, ...draft } as Entry);
+  const talk = { model: "m", prefix: "p", budget: { steps: 9, tokens: 9, minutes: 9 } };
+  write({
+    kind: "run_started",
+    id: "run:r2",
+    run: "r2",
+    answers: [],
+    principals: [],
+    calls: [],
+    talk,
+    parent: { run: "r1", call: "r1.t1" },
+    task: { text: "Look into web." },
+  });
+  const round = (step: number) => {
+    const input = `{"name":"web-${step}"}`;
+    const content = [{ kind: "tool_use", id: `c${step}`, name: "look", input }];
+    write({
+      kind: "assistant",
+      id: `assistant:r2.${step}`,
+      run: "r2",
+      step,
+      seen: seq,
+      content,
+      stop: "tool_use",
+      usage: NO_USAGE,
+      request: "00",
+      ms: 1,
+    });
+    const made = `r2.t${step}`;
+    write({
+      kind: "tool_finished",
+      id: `finished:${made}`,
+      run: "r2",
+      call: made,
+      outcome: "ok",
+      text: "fine",
+    });
+  };
+  const condense = (number: number, to: number) =>
+    write({
+      kind: "condensed",
+      id: `condensed:r2.${number}`,
+      run: "r2",
+      from: 1,
+      to,
+      text: `Summary ${number}`,
+      room: 2_000,
+      before: 9,
+      after: 9,
+      usage: NO_USAGE,
+      ms: 1,
+    });
+  for (let step = 1; step <= 3; step++) round(step);
+  write({
+    kind: "plan",
+    id: "plan:r2.1",
+    run: "r2",
+    tasks: [{ id: "1", content: "Read the logs", status: "pending" }],
+  });
+  condense(1, 5);
+  for (let step = 4; step <= 6; step++) round(step);
+  condense(2, seq - 2);
+  const { turns = [] } = transcript.sides.get("r2")?.transcript.shown ?? {};
+  expect(turns.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  const [first] = turns;
+  const words =
+    first?.role === "user"
+      ? first.content.flatMap((part) => (part.kind === "text" ? [part.text] : []))
+      : [];
+  expect(words.filter((text) => text.includes("Look into web."))).toHaveLength(1);
+  expect(words.filter((text) => text.includes("Read the logs"))).toHaveLength(1);
+  expect(words.join("\n")).toContain("Summary 2");
+  expect(words.join("\n")).not.toContain("Summary 1");
 });

@@ -97,7 +97,7 @@ describe("whatever people, models and tools do", () => {
         }),
         { numRuns: 150 },
       );
-      expect(condensed).toBeGreaterThan(50);
+      expect(condensed).toBeGreaterThan(10);
     },
     TIMEOUT_MS,
   );

@@ -51,6 +51,15 @@ async function opened(yaml = "", used?: string) {
   return { write, toolbox, said, names: () => toolbox.tools.map(({ name }) => name) };
 }
 
+test("what requests begin with takes a quarter of the window at most, however small that is", async () => {
+  const window = 8_192;
+  const { toolbox } = await opened(`model: { contextWindow: ${window} }`);
+  const { terms } = toolbox.run;
+  expect(terms?.fixedTokens).toBeLessThanOrEqual(window / 4);
+  expect(terms?.tools.map(({ name }) => name)).toContain("find_tools");
+  expect(terms?.foundTools).toContain("shop_list");
+});
+
 test("a pack that is saved changes what is offered, and not to a run that is under way", async () => {
   const { write, toolbox, names, said } = await opened();
   const { terms: began = { prefix: "" } } = toolbox.run;

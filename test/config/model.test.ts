@@ -143,7 +143,7 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
       tokensPerGuestDay: 0,
     });
     for (const yaml of [
-      "model: { contextWindow: 8192 }",
+      "model: { contextWindow: 8192, maxOutputTokens: 8192 }",
       "model: { maxOutputTokens: 0 }",
       "budgets: { tokensPerDay: -1 }",
       "budgets: { minutesPerRun: 0 }",
@@ -169,6 +169,13 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
     expect(alone).toEqual([expect.stringContaining("stands beside MODEL, which isn't set")]);
     const odd = await mistakes('model: { routes: [{ channels: "#private", model: none }] }', env);
     expect(odd).toEqual([expect.stringContaining("expected a channel such as")]);
+  });
+
+  it("leaves a quarter of a small window for a response, unless it is told otherwise", async () => {
+    const outputOf = async (yaml: string) => (await load(yaml)).model.maxOutputTokens;
+    expect(await outputOf("model: { contextWindow: 8192 }")).toBe(2_048);
+    expect(await outputOf("model: { contextWindow: 200000 }")).toBe(8_192);
+    expect(await outputOf("model: { contextWindow: 8192, maxOutputTokens: 1000 }")).toBe(1_000);
   });
 
   it("can have others behind it, each as a name or with a window and effort of its own", async () => {

@@ -295,6 +295,11 @@ describe("the catalog", () => {
     const text = catalogText(skills);
     expect(text).toMatch(/ and 880 more\.$/);
     expect(estimateTokens(text)).toBeLessThan(1_500);
+    for (const maxTokens of [1_000, 600, 256]) {
+      const short = catalogText(skills, { maxTokens });
+      expect(estimateTokens(short)).toBeLessThanOrEqual(maxTokens);
+      expect(short).toMatch(/find_skill finds .* and \d+ more\.$/);
+    }
   });
 
   test("holds no secret of the environment: not in a description, not by a name, not cut in two", async () => {

@@ -13,6 +13,7 @@ import { termsIn } from "../../thread/surroundings.ts";
 import { Thread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;
+type Condensed = Entry<"condensed">;
 
 /** A model call as it was made, and the request that the journal gives for it today. */
 interface Replayed {
@@ -35,14 +36,18 @@ export async function* replayLines(
   step: number | undefined,
 ): AsyncIterable<string> {
   const stored = await journal.read(key);
-  const replayed = replay(
-    stored.filter((entry): entry is Entry => entry.kind !== "newer"),
-    terms,
-  );
+  const entries = stored.filter((entry): entry is Entry => entry.kind !== "newer");
+  const replayed = replay(entries, terms);
   if (step === undefined) {
     yield `${key}: ${replayed.length} model calls; --step n shows one whole`;
-    for (const [i, each] of replayed.entries())
+    const condensed = entries.filter((entry) => entry.kind === "condensed");
+    let next = 0;
+    for (const [i, each] of replayed.entries()) {
+      for (; (condensed[next]?.seq ?? Infinity) < each.answer.seq; next++)
+        yield* condensed.slice(next, next + 1).map(condensedLine);
       yield `${String(i + 1).padStart(4)}  ${headOf(each)}`;
+    }
+    yield* condensed.slice(next).map(condensedLine);
     return;
   }
   const found = replayed[step - 1];
@@ -55,6 +60,28 @@ export async function* replayLines(
   yield headOf(found);
   yield* jsonLines({ ...asked.request, turns: asked.turns });
   yield* jsonLines({ response: { content, stop, usage, model } });
+}
+
+/** A request for a summary, which stands in place of what came before it from then on. */
+function condensedLine({
+  at,
+  run,
+  from,
+  to,
+  before,
+  after,
+  why,
+  usage,
+  ms,
+  model,
+}: Condensed): string {
+  const what =
+    to === 0
+      ? "nothing condensed"
+      : `entries ${from} to ${to} condensed, ${before} to ${after} tokens`;
+  const asked = `${totalTokens(usage)} tokens  ${ms} ms`;
+  const by = model === undefined ? "" : `  ${model}`;
+  return `      ${new Date(at).toISOString()}  ${run}${by}  ${what}  ${asked}${why === undefined ? "" : `  ${exactText(why)}`}`;
 }
 
 /** Folds once through, and stops at each request to make it again from the entries that it had seen. */

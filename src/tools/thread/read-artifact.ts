@@ -5,6 +5,7 @@ import { defineTool, type ToolContext, type ToolOutput } from "../tool.ts";
 
 /** Less than what of a result is kept uncut, so that reading an artifact does not make another one. */
 const MAX_TEXT_BYTES = 12_000;
+const SHARE = 3 / 4;
 /** A longer line is counted as several: an output may be a single line of megabytes. */
 const MAX_LINE_LENGTH = 1_000;
 
@@ -47,7 +48,7 @@ export const readArtifact = defineTool<Input>({
       return { text: `${wanted.id} has ${lines.length} lines only.`, failed: true };
     }
     return wanted.grep === undefined
-      ? page(lines, wanted)
+      ? page(lines, wanted, ctx)
       : matching(lines, { ...wanted, grep: wanted.grep }, ctx);
   },
 });
@@ -60,8 +61,12 @@ function linesOf(text: string): string[] {
     .flatMap((line) => (line.length <= MAX_LINE_LENGTH ? [line] : (line.match(whole) ?? [])));
 }
 
-function page(lines: readonly string[], { id, fromLine, lines: most }: Input): ToolOutput {
-  const shown = fitting(lines.slice(fromLine - 1, fromLine - 1 + most));
+function page(
+  lines: readonly string[],
+  { id, fromLine, lines: most }: Input,
+  ctx: ToolContext,
+): ToolOutput {
+  const shown = fitting(lines.slice(fromLine - 1, fromLine - 1 + most), ctx);
   const last = fromLine - 1 + shown.length;
   const more = last < lines.length ? `; fromLine=${last + 1} goes on` : "";
   const conclusion = `Lines ${fromLine} to ${last} of the ${lines.length} of ${id}${more}.`;
@@ -71,13 +76,13 @@ function page(lines: readonly string[], { id, fromLine, lines: most }: Input): T
 async function matching(
   lines: readonly string[],
   { id, fromLine, lines: most, grep, ignoreCase }: Input & { grep: string },
-  { signal }: ToolContext,
+  ctx: ToolContext,
 ): Promise<ToolOutput> {
   const pattern = { pattern: grep, ignoreCase, wanted: most };
   const from = fromLine - 1;
-  const found = await searchLines(lines.slice(from), pattern, signal);
+  const found = await searchLines(lines.slice(from), pattern, ctx.signal);
   const numbered = found.indices.map((i) => `${from + i + 1}: ${lines[from + i]}`);
-  const shown = fitting(numbered);
+  const shown = fitting(numbered, ctx);
   const isCut = shown.length < numbered.length;
   // What did not fit is found again by going on behind the last line that is shown.
   const last = isCut ? from + (found.indices[shown.length - 1] ?? 0) + 1 : from + found.searched;
@@ -88,8 +93,12 @@ async function matching(
 }
 
 /** As many of the lines as an answer holds, at least one. */
-function fitting(lines: readonly string[]): string[] {
+function fitting(
+  lines: readonly string[],
+  { maxBytes = Infinity }: Pick<ToolContext, "maxBytes">,
+): string[] {
+  const most = Math.min(MAX_TEXT_BYTES, maxBytes * SHARE);
   let bytes = 0;
-  const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > MAX_TEXT_BYTES);
+  const end = lines.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > most);
   return lines.slice(0, end < 0 ? lines.length : Math.max(1, end));
 }

@@ -61,7 +61,9 @@ async function learn(
   const ms = Math.round(performance.now() - began);
   const { usage = NO_USAGE, model } = "said" in summary ? summary : {};
   const paid = { usage, ms, ...(model !== undefined && { model }) };
-  const own = transcript.sides.get(name)?.from;
+  const side = transcript.sides.get(name);
+  // A side run's own is told to the first run when it ends.
+  const own = side?.isHelper === true ? undefined : side?.from;
   const said = "said" in summary ? summary.said : "";
   const why = "why" in summary ? summary.why : said === "" ? "It wrote nothing." : undefined;
   const isNeeded = why === undefined || mustFit(modelRun, summary);

@@ -4,6 +4,7 @@ import { approvingVotes } from "../../thread/action.ts";
 import { lateDraft } from "../../thread/drafts-calls.ts";
 import { isCheck } from "../../thread/checking.ts";
 import { depthOf } from "../../thread/family.ts";
+import { oneResultBytes } from "../../thread/filling.ts";
 import { askerIn, mayOnlyRead } from "../../thread/state.ts";
 import { argsOf, type Call, doingOf } from "../../thread/call.ts";
 import { begunOf } from "../../queries/outgoing.ts";
@@ -137,6 +138,7 @@ async function callTool(
     startedAt: call.started?.at ?? ctx.now(),
     asker: askerOf(ctx, call),
     readsOnly: mayOnlyRead(run) || isCheck(run, call.call),
+    maxBytes: oneResultBytes(run?.modelRun?.terms.window),
     keep: (bytes) => ctx.journal.putArtifact(ctx.key, bytes),
     artifact: (id) => ctx.journal.readArtifact(ctx.key, id),
     permit: (other) => permitStep(ctx, { ...call, args: other, from: args }),

@@ -41,6 +41,14 @@ describe("reading an artifact", () => {
     });
   });
 
+  test("keeps a page to what a small window keeps of a result", async () => {
+    const input = readArtifact.input.parse({ id: "a", lines: 2_000 });
+    const context = { ...contextOf({ a: numbers(1_000).join("\n") }), maxBytes: 4_096 };
+    const { text } = await readArtifact.run(input, context);
+    expect(Buffer.byteLength(text)).toBeLessThan(4_096);
+    expect(text).toMatch(/^Lines 1 to \d+ of the 1000 of a; fromLine=\d+ goes on\./);
+  });
+
   test("page by page gives all of it, whatever it is, and no page is cut again", async () => {
     const line = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 40 }),
