@@ -8,10 +8,15 @@ const testsOf = (...rooms: string[]) => rooms.map((room) => `test/${room}/**/*.t
  */
 const QUIET = testsOf(
   "agent",
+  "alerts",
   "approvals",
+  "checks",
   "commands",
   "config",
   "core",
+  "evals",
+  "events",
+  "handoff",
   "incidents",
   "security",
   "skills",
