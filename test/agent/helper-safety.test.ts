@@ -204,7 +204,7 @@ test("a snapshot that is taken after a helper has reported comes to the same as 
   const bytes = snapshots.encode(half);
   expect(bytes).toBeDefined();
   const kept = snapshots.decode(bytes ?? new Uint8Array());
-  foldConversation(kept as Conversation, entries.slice(at));
+  foldConversation(kept, entries.slice(at));
   const whole = foldConversation(new Conversation(), entries);
-  expect(structuredClone({ ...kept })).toEqual(structuredClone({ ...whole }));
+  expect(structuredClone<object>(kept)).toEqual(structuredClone<object>(whole));
 });
