@@ -134,7 +134,7 @@ export async function condenseFigures(): Promise<Figure[]> {
 }
 
 /** Threads whose models are condensed, of all sizes of results and windows. */
-export async function historyFigures(): Promise<Figure[]> {
+export function historyFigures(): Figure[] {
   let [requests, condensed, overflows, tooLong, prefix] = [0, 0, 0, 0, 1];
   for (let seed = 1; seed <= HISTORIES; seed++) {
     const told = longHistory(seed);

@@ -6,7 +6,8 @@ import type { Figure } from "./journal.ts";
 /**
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- start alerts`: those of
  * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>`, `scale-of …` and `alerts-load …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
- * are installed when first needed and when their lockfile is newer. `tools`: figures of single tools.
+ * are installed when first needed and when their lockfile is newer. `tools`: figures of single tools. `histories`: ten thousand
+ * threads that are condensed.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
@@ -29,6 +30,9 @@ if (what === "peer") {
   const [file] = names;
   if (file === undefined) print([...(await diagnoseFigures()), ...(await logFigures())]);
   else process.stdout.write(JSON.stringify(await readLarge(file)));
+} else if (what === "histories") {
+  const { historyFigures } = await import("./condense.ts");
+  print(historyFigures());
 } else if (what === "core") {
   installPeers();
   const { printComparison } = await import("./core.ts");
@@ -54,7 +58,7 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
   const { votesFigure } = await import("./votes.ts");
   const { scaleFigures } = await import("./scale.ts");
   const { longFigures } = await import("./long.ts");
-  const { condenseFigures, historyFigures } = await import("./condense.ts");
+  const { condenseFigures } = await import("./condense.ts");
   const { alertsFigures } = await import("./alerts.ts");
   const { memoryFigures } = await import("./memory.ts");
   const { firstLookFigures } = await import("./first-look.ts");
@@ -72,7 +76,6 @@ async function printOwn(wanted: readonly string[]): Promise<void> {
       return startFigures();
     },
     long: async () => [...(await longFigures()), ...(await condenseFigures())],
-    histories: historyFigures,
     scale: scaleFigures,
     alerts: alertsFigures,
     memory: memoryFigures,
