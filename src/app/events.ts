@@ -89,5 +89,5 @@ async function openTraces(
 
 function splitPair(pair: string): [string, string] {
   const at = pair.indexOf("=");
-  return [pair.slice(0, at), pair.slice(at + 1)];
+  return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))];
 }

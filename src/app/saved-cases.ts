@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../core/entry.ts";
 import { BotError } from "../core/errors.ts";
@@ -26,7 +26,14 @@ export async function saveCase(
     throw new BotError("NOT_AVAILABLE", "No model has answered in this thread yet.");
   const folder = join(into, saved.name);
   makeFolder(folder);
-  for (const [file, text] of Object.entries(saved.files))
-    await writeFile(join(folder, file), text, { mode: 0o600 });
+  for (const [file, text] of Object.entries(saved.files)) await replace(join(folder, file), text);
   return folder;
+}
+
+/** A link that stands there is replaced, not followed. */
+async function replace(path: string, text: string): Promise<void> {
+  const aside = `${path}.new`;
+  await rm(aside, { force: true });
+  await writeFile(aside, text, { mode: 0o600, flag: "wx" });
+  await rename(aside, path);
 }

@@ -6,8 +6,8 @@ const PLACE_NAME = /_(?:FILE|PATH|DIR)$/i;
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * What must never be shown: values of variables that are declared secret or have a telling name (whole, and each line of those
- * with several), and passwords within addresses. Secrets shorter than 8 characters are not told apart from ordinary words.
+ * What must never be shown: values of variables that are declared secret or have a telling name (whole, each line of those
+ * with several, and each value of a list of `name=value`), and passwords within addresses. Secrets shorter than 8 characters are not told apart from ordinary words.
  */
 export function secretsIn(
   env: Readonly<Record<string, string | undefined>>,
@@ -19,6 +19,9 @@ export function secretsIn(
     if (declared.has(name) || (SECRET_NAME.test(name) && !PLACE_NAME.test(name))) {
       const lines = value.split(/\r?\n/).filter((line) => !line.startsWith("-----"));
       parts.push(value, ...lines);
+      // Headers, such as `x-api-key=…,x-team=…`.
+      for (const [, held = ""] of value.matchAll(/(?:^|,)[\w-]+=([^,]+)/g))
+        parts.push(held, decodePercent(held));
     }
     for (const [, password = ""] of value.matchAll(/:\/\/[^\s:@/]*:([^\s/]+)@/g)) {
       parts.push(password, decodePercent(password));

@@ -1,6 +1,15 @@
 import * as z from "zod";
 import { defineSettings, fromEnv, secretText } from "../core/settings.ts";
 
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What operators watch the program with. */
 export const watchingPart = defineSettings({
   name: "watching",
@@ -16,7 +25,13 @@ export const watchingPart = defineSettings({
     ),
     tracesEndpoint: fromEnv(
       "OTEL_EXPORTER_OTLP_ENDPOINT",
-      z.url({ protocol: /^https?$/ }).optional(),
+      z
+        .url({ protocol: /^https?$/ })
+        .refine(
+          (url) => !/^\w+:\/\/[^/]*@/.test(url),
+          "expected an address without a name and a password: put them into OTEL_EXPORTER_OTLP_HEADERS",
+        )
+        .optional(),
       "Where traces of runs are sent by OTLP over HTTP, such as `http://collector:4318`. See [operating](operate.md#traces).",
       { unset: "no traces" },
     ),
@@ -26,8 +41,9 @@ export const watchingPart = defineSettings({
         .string()
         .trim()
         .regex(/^[\w-]+=[^,\s]+(,[\w-]+=[^,\s]+)*$/, "expected `name=value,name=value`")
+        .refine(isDecodable, "expected values in which `%` begins two hexadecimal digits")
         .optional(),
-      "Headers that the collector wants, as `name=value,name=value`.",
+      "Headers that the collector wants, as `name=value,name=value`; other characters percent-encoded, such as a space as `%20`.",
       { secret: true },
     ),
   }),

@@ -60,10 +60,22 @@ const evalCase = z.strictObject({
   about: z.string().min(1),
   kind: z.enum(KINDS),
   question: z.string().min(1),
-  /** Settings of `watchkeeper.yaml`, such as a small context window. */
-  settings: z.record(z.string(), json).default({}),
-  /** Variables, such as an address that makes tools available. No secrets: they stand in the case. */
-  variables: z.record(z.string(), z.string()).default({}),
+  /** What was answered when the case was saved: for whoever writes down what a good answer is. */
+  answered: z.string().optional(),
+  /** Settings of `watchkeeper.yaml`, such as a small context window: none by which something is started or fetched. */
+  settings: z.partialRecord(z.enum(["model", "budgets", "agent"]), json).default({}),
+  /** Addresses that make tools available; nothing is asked there. */
+  variables: z
+    .record(
+      z
+        .string()
+        .regex(
+          /^(?!OPENAI|ANTHROPIC)[A-Z]+(?:_TARGET)?_(?:URL|HOST)$/,
+          "no address of a system that tools ask",
+        ),
+      z.string(),
+    )
+    .default({}),
   /** Cards are approved, by the one person who is there. Without it they stay. */
   approves: z.boolean().default(false),
   expect: expectation,

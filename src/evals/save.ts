@@ -30,9 +30,7 @@ export function caseOf(
   const started = entries.findLast((entry) => entry.kind === "run_started" && entry.talk);
   if (started?.kind !== "run_started") return undefined;
   const { run, answers } = started;
-  const question = entries
-    .flatMap((entry) => (entry.kind === "message" && answers.includes(entry.id) ? entry.text : []))
-    .join("\n\n");
+  const question = questionIn(entries, answers);
   const own = entries.filter((entry) => !("run" in entry) || entry.run === run);
   const { answer, verdict, calls, cited } = factsOf(entries);
   if (question === "" || answer === undefined) return undefined;
@@ -53,28 +51,36 @@ export function caseOf(
     about: `Saved from a thread on ${new Date(started.at).toISOString().slice(0, 10)}. Say here what it is about.`,
     kind: "fault",
     question,
+    answered: answer,
     expect: {
       ...(verdict !== undefined && { verdict: [verdict] }),
       finds: [],
       cites: [...new Set(cited)],
     },
   };
-  const clean = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
-  const files = {
-    [CASE_FILE]: `# Its answer was:\n${comment(answer)}# Make "finds" and "never" what a good answer says and does not say.\n${stringify(about)}`,
-    [OUTPUTS_FILE]: clean(outputs),
-    [SCRIPT_FILE]: clean(script),
-  };
+  // Each text by itself: what takes control characters out of a whole file would make lines of them.
+  const encoded = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+      typeof inner === "string" ? encode(inner) : inner,
+    );
+  const json = (value: unknown) => `${JSON.stringify(encoded(value), undefined, 2)}\n`;
   const name = `saved-${createHash("sha256").update(`${key} ${run}`).digest("hex").slice(0, 12)}`;
   return {
     name,
-    files: Object.fromEntries(Object.entries(files).map(([file, text]) => [file, encode(text)])),
+    files: {
+      [CASE_FILE]: `# Make "finds" and "never" what a good answer says and does not say.\n${stringify(encoded(about))}`,
+      [OUTPUTS_FILE]: json(outputs),
+      [SCRIPT_FILE]: json(script),
+    },
   };
 }
 
-function comment(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => `# ${line}`.trimEnd().concat("\n"))
-    .join("");
+/** What was asked, as its authors left it. */
+function questionIn(entries: readonly Entry[], answers: readonly string[]): string {
+  const texts = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.kind === "message" && answers.includes(entry.id)) texts.set(entry.id, entry.text);
+    if (entry.kind === "edited" && texts.has(entry.of)) texts.set(entry.of, entry.text);
+  }
+  return [...texts.values()].join("\n\n");
 }

@@ -18,12 +18,13 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { LRUCache } from "lru-cache";
 import type { Entry } from "../core/entry.ts";
+import { atMost } from "../core/time-limit.ts";
 import type { Subscriber } from "./bus.ts";
 import { applyKind, type ByKind } from "./event.ts";
 
 /** Runs, calls and actions whose beginning is known here. */
 const MAX_OPEN = 3_000;
-const FLUSH_MS = 2_000;
+const STOP_MS = 2_000;
 
 export interface Traces {
   readonly subscriber: Subscriber;
@@ -60,8 +61,12 @@ export function createTraces({ exporter, version, instance }: TracesOptions): Tr
       if (event.kind === "written") applyKind(written, event.key, event.entry);
     },
     async stop() {
-      await provider.forceFlush({ timeoutMillis: FLUSH_MS }).catch(() => undefined);
-      await provider.shutdown().catch(() => undefined);
+      // Its own limits add up: a collector that hangs must not hold up a shutdown.
+      await atMost(
+        STOP_MS,
+        provider.shutdown().catch(() => undefined),
+        () => undefined,
+      );
     },
   };
 }

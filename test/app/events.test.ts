@@ -54,13 +54,15 @@ test("figures are served to who has the token, and to nobody where none is set",
 });
 
 test("traces go to the collector with its headers, and a stop sends what is left", async () => {
-  const asked: { url: string | undefined; key: unknown; body: string }[] = [];
+  const asked: { url: string | undefined; key: unknown; authorization: unknown; body: string }[] =
+    [];
   const collector = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks).toString();
-      asked.push({ url: request.url, key: request.headers["x-key"], body });
+      const { "x-key": key, authorization } = request.headers;
+      asked.push({ url: request.url, key, authorization, body });
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
   }).listen(0, "127.0.0.1");
@@ -70,7 +72,7 @@ test("traces go to the collector with its headers, and a stop sends what is left
   const port = typeof address === "object" ? address?.port : undefined;
   const config = await configOf({
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
-    OTEL_EXPORTER_OTLP_HEADERS: "x-key=a=b",
+    OTEL_EXPORTER_OTLP_HEADERS: "x-key=a=b,authorization=Bearer%20held-by-nobody",
   });
   const { events, stop } = await openEvents(config, log, () => true);
   events.publish({
@@ -88,8 +90,10 @@ test("traces go to the collector with its headers, and a stop sends what is left
   events.publish(ended);
   await stop();
   expect(asked).toHaveLength(1);
-  const [{ url, key, body } = { url: "", key: "", body: "" }] = asked;
-  expect([url, key]).toEqual(["/v1/traces", "a=b"]);
+  const [{ url, key, authorization, body } = { url: "", key: "", authorization: "", body: "" }] =
+    asked;
+  expect([url, key, authorization]).toEqual(["/v1/traces", "a=b", "Bearer held-by-nobody"]);
+  expect(config.secrets.map(({ value }) => value)).toContain("Bearer held-by-nobody");
   expect(body).toContain("invoke_agent watchkeeper");
   expect(body).toContain('"1780000001000000000"');
 });
@@ -98,8 +102,31 @@ test("a header or an address in the wrong form is a mistake with the variable's 
   await expect(configOf({ OTEL_EXPORTER_OTLP_HEADERS: "no" })).rejects.toThrow(
     "OTEL_EXPORTER_OTLP_HEADERS",
   );
-  await expect(configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector" })).rejects.toThrow(
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
+  for (const address of ["collector", "http://user:password@collector:4318"])
+    await expect(configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: address })).rejects.toThrow(
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+    );
+  await expect(configOf({ OTEL_EXPORTER_OTLP_HEADERS: "x-key=100%" })).rejects.toThrow(
+    "OTEL_EXPORTER_OTLP_HEADERS",
   );
   await expect(configOf({ METRICS_TOKEN: "short" })).rejects.toThrow("METRICS_TOKEN");
+});
+
+test("a collector that hangs does not hold up a stop for more than its limit", async () => {
+  const collector = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(collector, "listening");
+  onTestFinished(() => {
+    collector.closeAllConnections();
+    collector.close();
+  });
+  const address = collector.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const config = await configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+  const { events, stop } = await openEvents(config, log, () => true);
+  events.publish(ended);
+  // Without the limit it waits for the exporter's own, of 5 s and more; how fast this machine is does not matter.
+  const other = new Promise((resolve) => setTimeout(resolve, 4_500, "waited"));
+  expect(await Promise.race([Promise.resolve(stop()).then(() => "stopped"), other])).toBe(
+    "stopped",
+  );
 });
