@@ -62,7 +62,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   tool_form: { code: "f", version: 1 },
   freeze: { code: "z", version: 1 },
   feedback: { code: "b", version: 1 },
-  memory: { code: "M", version: 2 },
+  memory: { code: "M", version: 3 },
   secret: { code: "y", version: 1 },
   mirror: { code: "i", version: 1 },
   moved: { code: "v", version: 1 },

@@ -251,6 +251,17 @@ export const posts = {
         outcome: z.enum(["solved", "explained", "open"]),
       }),
       z.strictObject({ kind: z.literal("forgotten"), by: actor }),
+      /** `thread` found what this record says already: it is counted there, and has no record of its own. The newest of a thread counts. */
+      z.strictObject({
+        kind: z.literal("again"),
+        /** Ms since 1970. */
+        begun: count,
+        certainty: z.enum(["confirmed", "likely"]).optional(),
+        fixes: z.array(fix),
+        outcome: z.enum(["solved", "explained", "open"]),
+        /** It turned out to be something else: it counts no more. */
+        over: z.literal(true).optional(),
+      }),
     ]),
   }),
   /** In `team:secret:<name>`: what is kept encrypted under that name; the newest one counts. */

@@ -40,6 +40,7 @@ function bare(entry: StoredEntry, removed: ReadonlySet<string>): StoredEntry {
 function unsaid({ what }: Entry<"memory">): Entry<"memory">["what"] {
   if (what.kind === "note") return { ...what, text: REMOVED };
   if (what.kind === "forgotten") return what;
+  if (what.kind === "again") return { ...what, fixes: [] };
   const { cause: _cause, ...rest } = what;
   return { ...rest, question: REMOVED, fixes: [] };
 }

@@ -1,4 +1,4 @@
-import type { Fix, MemoryItem } from "./item.ts";
+import type { Again, Fix, MemoryItem } from "./item.ts";
 
 /** One trouble: the incident's record and that of the thread it was opened in are the same one. */
 export interface Case {
@@ -8,6 +8,8 @@ export interface Case {
   readonly ids: readonly string[];
   /** Each action once. */
   readonly fixes: readonly Fix[];
+  /** What other threads that found the same did about it is theirs. */
+  readonly again: readonly Again[];
 }
 
 /**
@@ -24,7 +26,8 @@ export function casesOf(items: readonly MemoryItem[]): Case[] {
       // The thread's record of an action is the newer one.
       const all = [item, ...others];
       const fixes = fixesIn(all.map(({ what }) => (what.kind === "note" ? [] : what.fixes)));
-      return { item: joined(item, rest[0]), ids: all.map(({ id }) => id), fixes };
+      const again = all.flatMap((each) => each.again ?? []);
+      return { item: joined(item, rest[0]), ids: all.map(({ id }) => id), fixes, again };
     });
   });
 }
@@ -65,7 +68,11 @@ export interface FixCount {
 
 /** By tool, the most helpful first. What incidents of one thread share counts once; what was undone did not help. */
 export function countFixes(cases: readonly Case[]): FixCount[] {
-  const threads = Map.groupBy(cases, ({ item }) => item.thread);
+  const done = cases.flatMap(({ item, fixes, again }) => [
+    { thread: item.thread, fixes },
+    ...again,
+  ]);
+  const threads = Map.groupBy(done, ({ thread }) => thread);
   const tried = [...threads.values()]
     .flatMap((some) => fixesIn(some.map(({ fixes }) => fixes)))
     .filter(({ result }) => result !== "failed");

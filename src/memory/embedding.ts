@@ -1,7 +1,7 @@
 import type { Embedder } from "../core/embedder.ts";
 import { atMost } from "../core/time-limit.ts";
 import type { MemoryIndex } from "./index-port.ts";
-import { type MemoryItem, textOf } from "./item.ts";
+import { itemOf, textOf } from "./item.ts";
 
 /** Texts of one request. */
 const AT_ONCE = 64;
@@ -14,11 +14,11 @@ const ITEMS_MS = 20_000;
 const REST_MS = 60_000;
 
 interface EmbeddingParts {
-  readonly embedder: Embedder | undefined;
+  readonly embedder?: Embedder | undefined;
   readonly index: MemoryIndex;
   /** Whether words of this thread may go to the provider; undefined: of a thread that nobody named. Default: all may. */
   maySend?(thread: string | undefined): boolean;
-  warn(error: unknown): void;
+  warn?(error: unknown): void;
   now?(): number;
 }
 
@@ -26,7 +26,7 @@ interface EmbeddingParts {
 export function createEmbedding({
   embedder,
   index,
-  warn,
+  warn = () => {},
   maySend = () => true,
   now = Date.now,
 }: EmbeddingParts) {
@@ -49,10 +49,10 @@ export function createEmbedding({
     for (let i = 0; i < MOST_REQUESTS; i++) {
       // What stays here comes first each time.
       const limit = AT_ONCE + kept;
-      const all = (await index.unembedded(limit)).map(({ item, ...rest }) => {
-        const found: MemoryItem = JSON.parse(item);
-        return { ...rest, found };
-      });
+      const all = (await index.unembedded(limit)).map((each) => ({
+        ...each,
+        found: itemOf(each),
+      }));
       const missing = all.filter(({ found }) => maySend(found.thread));
       kept = all.length - missing.length;
       if (missing.length === 0 && all.length < limit) return;
@@ -80,3 +80,5 @@ export function createEmbedding({
         : undefined,
   };
 }
+
+export type Embedding = ReturnType<typeof createEmbedding>;

@@ -4,7 +4,8 @@ import { createTurns } from "../core/turns.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal, JournalSummary, Known, Position } from "../journal/journal.ts";
 import type { MemoryIndex, Put } from "./index-port.ts";
-import { type Episode, type MemoryItem, spaceIn, spaceOf, textOf } from "./item.ts";
+import { createFold } from "./fold.ts";
+import { type Episode, type MemoryItem, spaceIn, textOf } from "./item.ts";
 import { termsIn } from "./terms.ts";
 
 /** Items that are put into the index at once. */
@@ -107,14 +108,16 @@ async function take(
   known: Known | undefined,
 ): Promise<void> {
   if (known?.last === last && known.head === (head ?? null)) return;
-  const entries = await unread(journal, index, key, known);
+  const { entries, isWhole } = await unread(journal, index, key, known);
+  const fold = createFold(key, isWhole ? undefined : index);
   for (let i = 0; i < entries.length; i += AT_ONCE) {
     const page = entries.slice(i, i + AT_ONCE);
     const newer = page.findIndex(({ kind }) => kind === "newer");
     const read = newer < 0 ? page : page.slice(0, newer);
     const end = read.at(-1);
     if (end === undefined) return;
-    const rows = read.flatMap((entry) => putOf(entry, key));
+    const rows: Put[] = [];
+    for (const entry of read) rows.push(...(await fold(entry)));
     await index.put(key, rows, { last: end.seq, head: end.head ?? null });
     if (newer >= 0) return;
   }
@@ -125,24 +128,15 @@ async function unread(
   index: MemoryIndex,
   key: JournalSummary["key"],
   known: Known | undefined,
-): Promise<StoredEntry[]> {
-  if (known === undefined) return journal.read(key);
+): Promise<{ entries: StoredEntry[]; isWhole: boolean }> {
+  const whole = async () => ({ entries: await journal.read(key), isWhole: true });
+  if (known === undefined) return whole();
   try {
     const after: Position = { last: known.last, head: known.head ?? undefined };
-    return await journal.read(key, after);
+    return { entries: await journal.read(key, after), isWhole: false };
   } catch (error) {
     if (!isBotError(error, "JOURNAL_LOST")) throw error;
     await index.drop(key);
-    return journal.read(key);
+    return whole();
   }
-}
-
-function putOf(entry: StoredEntry, journal: string): Put[] {
-  if (entry.kind !== "memory") return [];
-  const { memory: id, at, seq, thread, link, what } = entry;
-  if (what.kind === "forgotten") return [{ id, journal, forgotten: true }];
-  const item: MemoryItem = { id, journal, at, thread, link, what };
-  const terms = termsIn(textOf(item)).join(" ");
-  const space = spaceOf(entry, journal);
-  return [{ id, journal, seq, at, space, kind: what.kind, item: JSON.stringify(item), terms }];
 }

@@ -10,6 +10,12 @@ export type Task = Extract<What, { kind: "task" }>;
 
 export type Fix = Task["fixes"][number];
 
+/** Another thread that found what a record says already. */
+export interface Again extends Pick<Task, "begun" | "certainty" | "fixes" | "outcome"> {
+  readonly thread: string;
+  readonly link: string | undefined;
+}
+
 /** An incident as its record has it now: the ledger says it, memory only finds it. */
 export interface Episode {
   readonly kind: "incident";
@@ -39,6 +45,10 @@ export interface MemoryItem {
   readonly thread: string;
   readonly link: string | undefined;
   readonly what: Note | Task | Episode;
+  /** The newest last. */
+  readonly again?: readonly Again[];
+  /** Threads before those. */
+  readonly earlier?: number;
 }
 
 /**
@@ -77,4 +87,10 @@ export function textOf({ what }: Pick<MemoryItem, "what">): string {
   return [question, cause, ...fixes.map(({ title }) => title), looked.join(" ")]
     .filter((part) => part !== "")
     .join("\n");
+}
+
+/** As an index keeps it. */
+export function itemOf({ item }: { readonly item: string }): MemoryItem {
+  const found: MemoryItem = JSON.parse(item);
+  return found;
 }

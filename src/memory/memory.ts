@@ -8,11 +8,20 @@ import { wordsIn } from "../core/spellings.ts";
 import { oneLine } from "../core/text.ts";
 import { maySee, type Viewer } from "../core/viewer.ts";
 import type { Journal } from "../journal/journal.ts";
-import { createEmbedding } from "./embedding.ts";
+import { createEmbedding, type Embedding } from "./embedding.ts";
 import { type Case, casesOf } from "./cases.ts";
+import { createDuplicates } from "./duplicates.ts";
 import { createFeed, type ReadIncident } from "./feed.ts";
-import type { Candidate, MemoryIndex, Wanted } from "./index-port.ts";
-import { belongingOf, type MemoryItem, type Note, type Space, spaceOf, type Task } from "./item.ts";
+import type { MemoryIndex, Wanted } from "./index-port.ts";
+import {
+  belongingOf,
+  itemOf,
+  type MemoryItem,
+  type Note,
+  type Space,
+  spaceOf,
+  type Task,
+} from "./item.ts";
 import type { Floor } from "./policy.ts";
 import { search } from "./search.ts";
 import { termsIn } from "./terms.ts";
@@ -54,8 +63,11 @@ export interface Memory {
   forget(saying: Saying, id: string): Promise<MemoryItem>;
   /** What exactly this call noted. */
   noted(saying: Pick<Saying, "thread" | "call" | "at">): Promise<Note | undefined>;
-  /** The thread's record as it is now. It is not shown again once somebody forgot it. */
-  record(of: TaskOf, task: Task): Promise<void>;
+  /**
+   * The thread's record as it is now. What a record of another thread of the same audience says already is counted on that one: then
+   * `saved` is false and `id` is its name. It is not shown again once somebody forgot it.
+   */
+  record(of: TaskOf, task: Task): Promise<{ id: string; saved: boolean }>;
   /** The best first. */
   search(text: string, viewer: Viewer, options?: SearchOptions): Promise<Remembered[]>;
   /** The cases and notes that are alike, the best first: an incident and the record of its thread are one. */
@@ -100,7 +112,9 @@ export function createMemory(parts: MemoryParts): Memory {
   const { journal, index, encode, readIncident, caps } = parts;
   const feed = createFeed(journal, index, readIncident);
 
-  const reads = createReads(parts, feed);
+  const embedding = createEmbedding(parts);
+  const reads = createReads(parts, embedding, feed);
+  const duplicateOf = createDuplicates(index, embedding);
   const post = createPost(journal);
 
   return {
@@ -122,7 +136,7 @@ export function createMemory(parts: MemoryParts): Memory {
         ...(outside === true && { outside }),
       };
       const entry = await post(key, draftOf(`note:${id}`, id, { thread, link, audience }, what));
-      if (entry.kind !== "memory" || entry.what.kind === "forgotten") throw notWritten(id);
+      if (entry.kind !== "memory" || entry.what.kind !== "note") throw notWritten(id);
       return { item: { ...itemIn(entry, key), what: entry.what }, isNew: true };
     },
     async forget(saying, id) {
@@ -133,9 +147,16 @@ export function createMemory(parts: MemoryParts): Memory {
       if (!mayForget(saying, found)) throw notYours(found);
       const by = { account: actor.account, name: encode(actor.name) };
       const place = { thread, link, audience };
+      // First those that were counted on it: none of them gets a record of its own by going on.
+      for (const each of found.again ?? []) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a thread is the key it was recorded with
+        const of = each.thread as JournalKey;
+        const name = nameOf(of);
+        const gone = draftOf(`forgotten:${name}`, name, place, { kind: "forgotten", by });
+        await post(keyOf(of, each.begun), gone);
+      }
       const draft = draftOf(`forgotten:${found.id}`, found.id, place, { kind: "forgotten", by });
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an item's journal is the key it was read from
-      await post(found.journal as JournalKey, draft);
+      await post(journalOf(found), draft);
       return found;
     },
     async noted({ thread, call, at }) {
@@ -144,10 +165,26 @@ export function createMemory(parts: MemoryParts): Memory {
       const entry = entries.find((each) => each.id === `note:${id}`);
       return entry?.kind === "memory" && entry.what.kind === "note" ? entry.what : undefined;
     },
-    async record({ asOf, ...of }, task) {
+    async record(of, task) {
       const id = nameOf(of.thread);
+      const key = keyOf(of.thread, task.begun);
       const clean = cleaned(task, encode);
-      await post(keyOf(of.thread, task.begun), draftOf(`task:${id}:${asOf}`, id, of, clean));
+      const place: Of = { ...of, id, space: spaceOf(of, key) };
+      const compared = feed().then(async () => duplicateOf(place, clean));
+      const { same, before } = await compared.catch((error: unknown) => {
+        if (isBotError(error, "STORE_UNAVAILABLE")) throw error;
+        // An index that is away costs a second record at the most, and nothing that was found.
+        return { same: undefined, before: undefined };
+      });
+      if (before !== undefined && before.id !== same?.id)
+        await post(journalOf(before), againDraft(before.id, place, clean, true));
+      // What was forgotten goes on as its own, which is shown no more.
+      if (same === undefined || (await isForgotten(journal, key, id))) {
+        await post(key, draftOf(`task:${id}:${of.asOf}`, id, of, clean));
+        return { id, saved: true };
+      }
+      await post(journalOf(same), againDraft(same.id, place, clean, false));
+      return { id: same.id, saved: false };
     },
     ...reads,
   };
@@ -155,11 +192,10 @@ export function createMemory(parts: MemoryParts): Memory {
 
 /** What only looks. */
 function createReads(
-  { index, encode, embedder, maySend, warn = () => {} }: MemoryParts,
+  { index, encode }: MemoryParts,
+  embedding: Embedding,
   feed: () => Promise<boolean>,
 ): Pick<Memory, "search" | "alike" | "notesWith" | "newest" | "get"> {
-  const embedding = createEmbedding({ embedder, index, warn, ...(maySend && { maySend }) });
-
   async function fed(viewer: Viewer): Promise<Space[]> {
     // Nothing was ever remembered: the index need not begin.
     if (!(await feed())) return [];
@@ -219,6 +255,40 @@ function createReads(
     },
     get: find,
   };
+}
+
+/** A thread's record with its name, and who may read it. */
+interface Of extends TaskOf {
+  readonly id: string;
+  readonly space: Space;
+}
+
+async function isForgotten(
+  journal: MemoryParts["journal"],
+  key: JournalKey,
+  id: string,
+): Promise<boolean> {
+  const entries = await journal.read(key);
+  return entries.some(
+    (each) => each.kind === "memory" && each.memory === id && each.what.kind === "forgotten",
+  );
+}
+
+function againDraft(name: string, of: Of, task: Task, over: boolean): Draft<"memory"> {
+  const { begun, certainty, fixes, outcome } = task;
+  return draftOf(`again:${name}:${of.id}:${of.asOf}`, name, of, {
+    kind: "again",
+    begun,
+    ...(certainty !== undefined && { certainty }),
+    fixes: over ? [] : fixes,
+    outcome,
+    ...(over && { over }),
+  });
+}
+
+function journalOf({ journal }: MemoryItem): JournalKey {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an item's journal is the key it was read from
+  return journal as JournalKey;
 }
 
 /** Writes it, also when the store's reply was lost. */
@@ -311,11 +381,6 @@ function cleaned(task: Task, encode: (text: string) => string): Task {
 function itemIn(entry: Entry<"memory">, journal: string): Omit<MemoryItem, "what"> {
   const { memory: id, at, thread, link } = entry;
   return { id, journal, at, thread, link };
-}
-
-function itemOf({ item }: Candidate): MemoryItem {
-  const found: MemoryItem = JSON.parse(item);
-  return found;
 }
 
 function unknown(id: string): BotError {

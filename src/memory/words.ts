@@ -8,6 +8,8 @@ const MAX_LINE = 300;
 const MAX_BODY = 800;
 /** Actions of one record that are told one by one. */
 const MAX_FIXES = 3;
+/** Threads that found the same again that are linked. */
+const MAX_LINKS = 2;
 
 /** What goes before everything that comes from memory. */
 export const FROM_MEMORY =
@@ -25,7 +27,8 @@ export function caseText({ item, fixes }: Case): string {
   return lineOf(item, fixes);
 }
 
-function lineOf({ id, at, link, what }: MemoryItem, fixes: readonly Fix[]): string {
+function lineOf(item: MemoryItem, fixes: readonly Fix[]): string {
+  const { id, at, link, what } = item;
   const where = link === undefined ? "" : ` ${link}`;
   const head = `${isoUtc(what.kind === "note" ? at : what.begun, "day")} ${id}`;
   if (what.kind === "note") {
@@ -33,7 +36,16 @@ function lineOf({ id, at, link, what }: MemoryItem, fixes: readonly Fix[]): stri
     return `${head}, note by ${by}: ${short(what.text)}${where}`;
   }
   const body = what.kind === "task" ? taskText(what, fixes) : episodeText(what, fixes);
-  return `${head}: ${shortened(body, MAX_BODY)}${where}`;
+  return `${head}: ${shortened(body, MAX_BODY)}${where}${againText(item)}`;
+}
+
+/** How often it was seen, and where to read of the last times. */
+function againText({ again = [], earlier = 0 }: MemoryItem): string {
+  const last = again.at(-1);
+  if (last === undefined) return "";
+  const links = again.flatMap(({ link }) => link ?? []).slice(-MAX_LINKS);
+  const seen = `seen ${1 + earlier + again.length}×, last on ${isoUtc(last.begun, "day")}`;
+  return ["; " + seen, ...links.toReversed()].join(" ");
 }
 
 function taskText({ question, cause, certainty, outcome }: Task, fixes: readonly Fix[]): string {

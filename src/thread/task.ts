@@ -10,8 +10,11 @@ type Task = Extract<Content<"memory">["what"], { kind: "task" }>;
 
 const MAX_LOOKED = 12;
 const MAX_FIXES = 10;
-/** As the journal keeps them; a title is a card's first line. */
-const [MAX_QUESTION, MAX_CAUSE, MAX_TITLE] = [300, 600, 240];
+/**
+ * Characters of the question, of what was wrong, and of what was done (CORE 004.18). The fourth of its caps, 600 for the way there, needs
+ * no cut: it is at most so many tools' names.
+ */
+const [MAX_QUESTION, MAX_CAUSE, MAX_TITLE] = [240, 400, 240];
 
 /** As a view's name: memory was told of it. */
 export const MEMORY_VIEW = "memory";

@@ -202,7 +202,12 @@ describe("what a run is told from memory", () => {
       for (let number = 1; number <= 12; number++)
         await memory.record(
           { ...of, thread: `test:other${number}`, link: `https://chat/${number}` },
-          { ...earlier, question: `checkout answers 502 ${"again ".repeat(number)}`, cause: long },
+          {
+            ...earlier,
+            question: `checkout answers 502 on web-${number}`,
+            cause: long,
+            fixes: earlier.fixes.map((fix) => ({ ...fix, title: `Restart web-${number}` })),
+          },
         );
       await ask("the checkout answers 502");
       const words = wordsIn(model.requests[0]);
