@@ -22,6 +22,7 @@ import type { PageTarget, Tool } from "../tools/tool.ts";
 import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./program.ts";
+import { withFiles } from "./secret-files.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
@@ -91,16 +92,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * what is wrong and what is expected; values are never in it
  */
 export async function loadConfig(
-  env: Environment,
+  given: Environment,
   { cwd = process.cwd() }: { cwd?: string } = {},
 ): Promise<Config> {
   const mistakes: string[] = [];
-  const variables = readVariables(env, mistakes);
-  mistakes.push(...misspelt(env));
+  const ours = SETTINGS.flatMap(({ name, source }) => (source === "env" ? name : []));
+  const known = withFiles(given, ours, mistakes);
+  const variables = readVariables(known, mistakes);
+  mistakes.push(...misspelt(known));
   const { file: named = "" } = settingsOf(processPart, variables);
   const file = await readConfigFile(named, cwd, mistakes);
   const values = { ...variables, ...fileValues(file?.settings ?? fileSchema.parse({}, ONCE)) };
   const held = namedVariables(values);
+  const env = withFiles(known, held, mistakes);
   mistakes.push(...checkParts(env, values, file), ...unset(env, held));
   refuse(mistakes);
 
@@ -164,7 +168,7 @@ const SERVICE_LINK = /^WATCHKEEPER_(?:PORT|SERVICE)(?:_|$)/;
 
 /** Variables that begin as ours do and are close to one of them. */
 function misspelt(env: Environment): string[] {
-  const known = SETTINGS.map(({ name }) => name);
+  const known = SETTINGS.flatMap(({ name }) => [name, `${name}_FILE`]);
   const strange = Object.keys(env).filter(
     (name) => name.startsWith("WATCHKEEPER_") && !SERVICE_LINK.test(name) && !known.includes(name),
   );
