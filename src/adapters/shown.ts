@@ -9,6 +9,7 @@ import type {
   Severity,
 } from "../core/entry.ts";
 import type { IncidentStatus } from "../core/incident-status.ts";
+import type { Money } from "../core/money.ts";
 import type { PlannedTask } from "../core/plan.ts";
 import type { Finding, Gap } from "../core/finding.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -202,6 +203,8 @@ export interface CallResult {
 interface Spent {
   steps: number;
   usage: Usage;
+  /** Absent: nobody says. */
+  money?: Money;
   workMs: number;
 }
 

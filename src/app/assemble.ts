@@ -55,6 +55,7 @@ import { createIncidentNews } from "./incident-news.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
 import { openModels } from "./models.ts";
+import { knownModel } from "../models/known.ts";
 import { createMirroring, routed } from "./mirrors.ts";
 import { createPastThreads } from "./past-threads.ts";
 import { createOverview } from "./overview.ts";
@@ -217,6 +218,7 @@ function lend(
     tokens: () => ({
       used: (counter) => journal.used(counter),
       perDay: config.budgets.tokensPerDay,
+      centsPerDay: config.budgets.centsPerDay,
     }),
     feedback: () => feedback,
     network: () => outgoing,
@@ -366,6 +368,7 @@ export async function assemble(
     encoder,
     models,
     routeOf,
+    priceOf: (id) => knownModel(id, config.model.models).price,
     log,
     leaseMs: LEASE_MS,
     showAfterMs: SHOW_AFTER_MS,

@@ -1,7 +1,8 @@
 import { totalTokens } from "../core/block.ts";
+import { addMoney, moneyText, NO_MONEY } from "../core/money.ts";
 import { counted } from "../core/text.ts";
 import { MODEL_EXAMPLE } from "../models/load.ts";
-import type { Thread } from "../thread/state.ts";
+import type { ModelUse, Thread } from "../thread/state.ts";
 
 /** What the bot says about commands, on every surface. */
 
@@ -140,23 +141,35 @@ export const ONLY_READS = "what only reads runs at once";
 export const AFTER_TOOLS =
   "Run one with `run <tool> name=value …`; if something is missing, I'll say what. watchkeeper.yaml can change who has to approve.";
 
-export function costText({ counts: { usage: tokens, ...counts }, helps }: Thread): string {
-  const { runs, calls, actions, toolMs } = counts;
-  const { input, cacheRead, cacheWrite, output } = tokens;
+/** Tokens and money of the thread, of each model where there are several, and of condensing it. */
+export function costText({ counts, helps }: Thread): string {
+  const { runs, calls, actions, toolMs, condensed, condensedMoney, condenses } = counts;
+  const models = [...counts.models];
+  const money = models.reduce((sum, [, each]) => addMoney(sum, each.money), NO_MONEY);
+  const [only, another] = models;
+  const by = only !== undefined && another === undefined ? ` by ${only[0]}` : "";
+  const lines = another === undefined ? [] : models.map(([id, of]) => `- ${id}: ${usedText(of)}`);
+  const condensing =
+    condenses === 0
+      ? ""
+      : ` Of these, ${totalTokens(condensed).toLocaleString("en")} (${moneyText(condensedMoney)}) to condense it (${counted(condenses, "time")}).`;
+  const work = `${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}`;
+  const head = `This thread: ${work}. ${usedText({ usage: counts.usage, money }, by)}.${condensing}`;
+  return `${[head, ...lines].join("\n")}${gapsText(counts.blind, helps)}`;
+}
+
+/** `1,200 tokens (input 200, read from cache 900, output 100), $0.42`. */
+function usedText({ usage: used, money }: ModelUse, by = ""): string {
+  const { input, cacheRead, cacheWrite, output } = used;
   const parts = Object.entries({
     input,
     "read from cache": cacheRead,
     "written to cache": cacheWrite,
     output,
   }).flatMap(([name, count]) => (count === 0 ? [] : [`${name} ${count.toLocaleString("en")}`]));
-  const all = totalTokens(tokens);
-  const split = parts.length === 0 ? "" : ` (${parts.join(", ")})`;
-  const condensing = totalTokens(counts.condensed).toLocaleString("en");
-  const condensed =
-    counts.condenses === 0
-      ? ""
-      : ` Of these, ${condensing} to condense it (${counted(counts.condenses, "time")}).`;
-  return `This thread: ${counted(runs, "run")}, ${counted(calls, "tool call")} in ${(toolMs / 1_000).toFixed(1)} s, ${counted(actions, "proposed action")}. ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${split}.${condensed}${gapsText(counts.blind, helps)}`;
+  const all = totalTokens(used);
+  const tokens = `${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}`;
+  return parts.length === 0 ? tokens : `${tokens} (${parts.join(", ")})${by}, ${moneyText(money)}`;
 }
 
 /** How many calls could not see everything, and what would help, the most first. */

@@ -15,6 +15,7 @@ import { ONCE } from "../core/yaml-file.ts";
 import { sqlite } from "../journal/sqlite/store.ts";
 import type { ChosenStore } from "../journal/store.ts";
 import { chosenStore } from "../journal/stores.ts";
+import { knownModel } from "../models/known.ts";
 import { contextWindowOf, standardModelId, tryModelId } from "../models/load.ts";
 import { argumentNames } from "../tools/input-schema.ts";
 import { NO_PAGER, pagerIn } from "../tools/pages.ts";
@@ -25,6 +26,8 @@ import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./
 import { withFiles } from "./secret-files.ts";
 import { secretsIn } from "./secrets.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
+
+type ShareOfDay = "tokensPerPersonDay" | "tokensPerPlaceDay" | "tokensPerGuestDay";
 
 /** Everything that is set from outside. Frozen; holds secrets, so it is never logged or shown as a whole. */
 export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColor" | "port">> {
@@ -55,7 +58,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
     readonly models: Model["models"];
   };
   /** What models may use up, tokens as the provider counts them; days are UTC. */
-  readonly budgets: { readonly [Limit in keyof Model["budgets"]]-?: number };
+  /** Limits in cents are there where they are set. */
+  readonly budgets: Readonly<Model["budgets"] & Record<ShareOfDay, number>>;
   /** The names of the chat platforms that are turned on. */
   readonly platforms: readonly string[];
   /** What every setting is set to, for `settingsOf`. */
@@ -206,7 +210,7 @@ function checkParts(
     mistakes.push(`${missing}: missing; with MODEL=${provider.name}/<name> it is needed`);
   }
   mistakes.push(...checkFallbacks(values, file), ...checkRoutes(values, file));
-  mistakes.push(...checkAlertChannels(values, file));
+  mistakes.push(...checkPrices(values, file), ...checkAlertChannels(values, file));
   return mistakes;
 }
 
@@ -234,6 +238,23 @@ function checkRoutes(values: SettingValues, file: ConfigFile | undefined): strin
       ? [`${at} stands beside MODEL, which isn't set`]
       : [];
   });
+}
+
+/** A limit in cents cannot be kept of a model whose price nobody knows. */
+function checkPrices(values: SettingValues, file: ConfigFile | undefined): string[] {
+  const { id = standardModelId(values), terms, models, budgets } = settingsOf(modelPart, values);
+  const set = Object.entries(budgets).find(
+    ([name, limit]) => name.startsWith("cents") && limit !== undefined,
+  )?.[0];
+  if (set === undefined || id === undefined || id === NO_MODEL) return [];
+  const used = new Set([id, ...[...terms.fallbacks, ...terms.routes].map(({ model }) => model)]);
+  const unpriced = [...used].filter(
+    (each) => each !== NO_MODEL && knownModel(each, models).price === undefined,
+  );
+  return unpriced.map(
+    (each) =>
+      `${file?.at(["budgets", set]) ?? ""}: budgets.${set}: the price of ${each} is unknown; say it: \`models: { ${each}: { price: { input: …, output: … } } }\``,
+  );
 }
 
 /** Where a chat is served, a route into another would keep its alerts and never tell of them. */

@@ -12,6 +12,9 @@ import { accessPolicy, approvalPolicy, channel, people } from "./policy.ts";
 const shareOfDay = (description: string, unset: string) =>
   z.int().min(0).optional().meta({ description, unset });
 
+const cents = (description: string) =>
+  z.number().min(0).optional().meta({ description, unset: "no limit" });
+
 const windows = PROVIDERS.map(({ name, contextWindow }) => `${contextWindow} (\`${name}\`)`);
 
 const STANDARD_MODELS = PROVIDERS.filter(({ suffices }) => suffices !== undefined)
@@ -152,7 +155,9 @@ const budgets = z.strictObject({
     .int()
     .min(1_000)
     .default(400_000)
-    .describe("Tokens that one answer may take, in and out, cached ones included; from 1000."),
+    .describe(
+      "Tokens that one answer may take, in and out, input from the provider's cache counted at a tenth; from 1000.",
+    ),
   minutesPerRun: z
     .number()
     .min(0.1)
@@ -176,6 +181,10 @@ const budgets = z.strictObject({
     "Tokens that the requests of anybody else may use in a day, each person.",
     "a hundredth",
   ),
+  centsPerRun: cents("Cents of a US dollar that one answer may cost."),
+  centsPerDay: cents("Cents that all threads of the store may cost together in a day (UTC)."),
+  centsPerPersonDay: cents("Cents that one person's requests may cost in a day."),
+  centsPerPlaceDay: cents("Cents that all threads of one channel may cost together in a day."),
 });
 
 export const modelPart = defineSettings({

@@ -49,7 +49,13 @@ export const appends = {
         model: z.string(),
         /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
         prefix: hash,
-        budget: z.strictObject({ steps: count, tokens: count, minutes: z.number().positive() }),
+        /** `tokens` as `countedTokens` has them; `cents` of a US dollar, absent: no limit. */
+        budget: z.strictObject({
+          steps: count,
+          tokens: count,
+          minutes: z.number().positive(),
+          cents: z.number().nonnegative().optional(),
+        }),
         /** Versions before this one told a long thread without the calls in it. Nothing follows from it any more. */
         brief: z.boolean().optional(),
         /** Nothing of what it answers is surely to the bot: its model may stay silent. */
@@ -141,6 +147,8 @@ export const appends = {
     again: z.literal(true).optional(),
     /** Where `model` is another than the run's: the code of the error that kept that from answering. */
     instead: z.string().optional(),
+    /** What it cost: millionths of a US dollar; absent where the model's price was not known. */
+    microdollars: count.optional(),
   }),
   /** A word of the program's own to the model, such as why its answer did not pass. */
   gate: z.strictObject({
@@ -157,7 +165,14 @@ export const appends = {
     tasks: z.array(planTask),
     /** It was made before the run's first turn, by so many requests. */
     thought: z
-      .strictObject({ strategy: z.enum(PLANNING), requests: count, usage, ms: count })
+      .strictObject({
+        strategy: z.enum(PLANNING),
+        requests: count,
+        usage,
+        ms: count,
+        /** As of a turn. */
+        microdollars: count.optional(),
+      })
       .optional(),
   }),
   /** What models are told from now on in place of entries `from` to `to`, which stay in the journal. */
@@ -180,6 +195,8 @@ export const appends = {
     /** Where it is not the one that the run began with. */
     model: z.string().optional(),
     ms: count,
+    /** As of a turn. */
+    microdollars: count.optional(),
   }),
   /** The model refused a request as longer than it takes. */
   overflow: z.strictObject({

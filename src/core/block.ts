@@ -65,6 +65,19 @@ export function totalTokens({ input, output, cacheRead, cacheWrite }: Usage): nu
   return input + output + cacheRead + cacheWrite;
 }
 
+/** What a token that was read from the provider's cache counts of one that was not. */
+const CACHED_SHARE = 0.1;
+
+/**
+ * What of a request counts towards budgets: tokens as if all input had the price of fresh input. Each step of a run sends the
+ * whole run again, nearly all of it from the cache, which costs a tenth with most providers and less with some: counted in full, a
+ * run would end after a few steps that cost little. It is the same share for every model, so that a journal folds to the same
+ * wherever it is read and whatever prices the configuration has; a provider without a cache has every token counted.
+ */
+export function countedTokens({ input, output, cacheRead, cacheWrite }: Usage): number {
+  return input + output + cacheWrite + Math.ceil(cacheRead * CACHED_SHARE);
+}
+
 /** Tokens of a text that no provider has counted yet, roughly: four characters are one. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);

@@ -14,6 +14,15 @@ export interface DayShares {
   guest: number;
 }
 
+/** Cents of a US dollar that a day may cost, in UTC. What is absent has no limit. */
+export interface DayCents {
+  all?: number | undefined;
+  /** What the words of one person may cost. */
+  person?: number | undefined;
+  /** What the threads of one channel may cost together. */
+  place?: number | undefined;
+}
+
 /** A call that a skill allows. */
 export interface AllowedCall {
   /** A tool's name; `*` stands for anything. */
@@ -59,6 +68,7 @@ export interface RunTerms {
   tokensPerDay: number;
   /** What of them is one person's or place's; without it nobody's part is limited. */
   shares?: DayShares;
+  cents?: DayCents;
   /** SHA-256, hexadecimal, over what every request of a run begins with, what skills allow in it and its gates. */
   prefix: string;
   modes?: Modes;

@@ -1,9 +1,22 @@
-/** Counters of the tokens that models used on a day in UTC, such as 2026-11-22. */
+/** Counters of the tokens that models used on a day in UTC, such as 2026-11-22, as budgets count them (`countedTokens`). */
 export const tokenCounter = {
   all: (day: string) => `tokens:${day}`,
-  /** What one person's words used. Counted only where people have shares of the day. */
+  /** What one person's words used. */
   person: (day: string, person: string) => `tokens:${day}:person:${person}`,
   place: (day: string, channel: string) => `tokens:${day}:place:${channel}`,
+} as const;
+
+/** Counters of what that cost, in microdollars. */
+export const moneyCounter = {
+  all: (day: string) => `money:${day}`,
+  person: (day: string, person: string) => `money:${day}:person:${person}`,
+  place: (day: string, channel: string) => `money:${day}:place:${channel}`,
+} as const;
+
+/** Counters of tokens whose price was not known. */
+export const unpricedCounter = {
+  all: (day: string) => `unpriced:${day}`,
+  person: (day: string, person: string) => `unpriced:${day}:person:${person}`,
 } as const;
 
 /** What models used, by the program's own counters. */
@@ -12,4 +25,6 @@ export interface TokenUse {
   used(counter: string): Promise<number>;
   /** Tokens a day of everybody together. */
   perDay: number;
+  /** The same in cents; undefined: no limit. */
+  centsPerDay?: number | undefined;
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
-import type { Usage } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import type { Subscriber } from "./bus.ts";
 import { applyKind, type ByKind } from "./event.ts";
@@ -41,7 +40,7 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     });
   const runs = counter("runs_total", "Runs that ended", ["status"]);
   const requests = counter("model_requests_total", "Turns that models wrote", ["model", "stop"]);
-  const tokens = counter("model_tokens_total", "Tokens that models used", ["model", "kind"]);
+  const spent = spentCounters(counter);
   const modelSeconds = seconds(
     "model_request_seconds",
     "Time that models took for a turn",
@@ -79,7 +78,7 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     const model = entry.model ?? models.get(`${key} ${entry.run}`) ?? "other";
     requests.inc({ model, stop: entry.stop });
     modelSeconds.observe({ model }, entry.ms / 1_000);
-    countTokens(tokens, model, entry.usage);
+    countSpent(spent, model, entry);
   }
 
   const counted: ByKind = {
@@ -94,8 +93,8 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     vote: (_, { approve }) => votes.inc({ vote: approve ? "approve" : "deny" }),
     action_closed: (_, { outcome }) => closed.inc({ outcome }),
     gate: (_, { gate }) => gates.inc({ gate }),
-    condensed: (key, { run, model = models.get(`${key} ${run}`) ?? "other", usage }) =>
-      countTokens(tokens, model, usage),
+    condensed: (key, { run, model = models.get(`${key} ${run}`) ?? "other", ...of }) =>
+      countSpent(spent, model, of),
   };
 
   return {
@@ -113,7 +112,26 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
   };
 }
 
-/** What a request used, whatever it was for. */
-function countTokens(tokens: Counter<"model" | "kind">, model: string, usage: Usage): void {
+interface Spent {
+  tokens: Counter<"model" | "kind">;
+  dollars: Counter<"model">;
+}
+
+function spentCounters(
+  counter: (name: string, help: string, labelNames: readonly string[]) => Counter,
+): Spent {
+  return {
+    tokens: counter("model_tokens_total", "Tokens that models used", ["model", "kind"]),
+    dollars: counter("model_cost_dollars_total", "US dollars, of known prices", ["model"]),
+  };
+}
+
+/** What a request used, whatever it was for, and what it cost where its price was known. */
+function countSpent(
+  { tokens, dollars }: Spent,
+  model: string,
+  { usage, microdollars }: Pick<Entry<"assistant">, "usage" | "microdollars">,
+): void {
   for (const [kind, count] of Object.entries(usage)) tokens.inc({ model, kind }, count);
+  if (microdollars !== undefined) dollars.inc({ model }, microdollars / 1_000_000);
 }

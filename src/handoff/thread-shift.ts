@@ -1,6 +1,7 @@
 import { totalTokens } from "../core/block.ts";
 import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
 import type { Gap } from "../core/finding.ts";
+import { addMoney, type Money, moneyOf, NO_MONEY } from "../core/money.ts";
 import { withoutRemoved } from "../core/removed.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { type Action, isOpen } from "../thread/action.ts";
@@ -72,8 +73,9 @@ export interface ThreadShift {
   /** Runs that began in the span, and those of it that failed. */
   runs: number;
   failed: number;
-  /** What models used, as their providers counted it. */
+  /** What models used, as their providers counted it, and what that cost. */
   tokens: number;
+  money: Money;
 }
 
 /** Folds a thread as it stood when the span ended. `isOwn`: the tool changes only records of the program's. */
@@ -88,6 +90,7 @@ export function threadShift(
   const thread = fold(new Thread({ keepsAll: true }), known);
   const within = known.filter(({ at }) => at >= span.from);
   const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
+  const spent = within.flatMap(spentBy);
   const lately = calls.filter(({ finished }) => finished !== undefined && finished.at >= span.from);
   return {
     views: viewsNow(entries),
@@ -110,11 +113,15 @@ export function threadShift(
     failed: within.filter(
       (each) => each.kind === "run_ended" && each.status === "failed" && !isHelpers(thread, each),
     ).length,
-    tokens: within.reduce(
-      (sum, each) => sum + (each.kind === "assistant" ? totalTokens(each.usage) : 0),
-      0,
-    ),
+    tokens: spent.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
+    money: spent.map(moneyOf).reduce(addMoney, NO_MONEY),
   };
+}
+
+/** What an entry says that a model used. */
+function spentBy(entry: StoredEntry): Pick<Entry<"assistant">, "usage" | "microdollars">[] {
+  if (entry.kind === "assistant" || entry.kind === "condensed") return [entry];
+  return entry.kind === "plan" && entry.thought !== undefined ? [entry.thought] : [];
 }
 
 /** Besides its own place. */

@@ -1,3 +1,4 @@
+import { addMoney, moneyText, NO_MONEY } from "../core/money.ts";
 import type { Entry } from "../core/entry.ts";
 import { showDuration } from "../core/instant.ts";
 import { counted, oneLine, shortened } from "../core/text.ts";
@@ -266,7 +267,9 @@ function costLine({ threads }: Handoff): string {
   const tokens = sum(threads, (each) => each.tokens);
   const runs = sum(threads, (each) => each.runs);
   const among = threads.filter((each) => each.runs > 0).length;
-  return `Cost: ${counted(runs, "run")} in ${counted(among, "thread")}, ${tokens.toLocaleString("en")} ${tokens === 1 ? "token" : "tokens"}.`;
+  const money = threads.reduce((total, each) => addMoney(total, each.money), NO_MONEY);
+  const cost = tokens === 0 ? "" : `, ${moneyText(money)}`;
+  return `Cost: ${counted(runs, "run")} in ${counted(among, "thread")}, ${tokens.toLocaleString("en")} ${tokens === 1 ? "token" : "tokens"}${cost}.`;
 }
 
 function placed<T>(

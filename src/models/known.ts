@@ -1,4 +1,5 @@
 import { type Usage } from "../core/block.ts";
+import { PRICE_UNKNOWN } from "../core/money.ts";
 
 /** What one million tokens cost, in US dollars. A part that is not set costs what input does. */
 export interface Price {
@@ -184,8 +185,6 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
     usage.output * output;
   return sum / 1_000_000;
 }
-
-const PRICE_UNKNOWN = "price unknown";
 
 /** `$2 per million tokens in ($0.1 cached), $10 out`, or that it is not known. */
 export function priceText(price: Price | undefined): string {

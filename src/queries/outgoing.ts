@@ -91,14 +91,14 @@ export function outgoingOf(
   const isByChecks = started.checks !== undefined && !isByModel;
   const byChecks = isByChecks && { byChecks: true as const };
   if (modelRun === undefined) return { ...answer, isModelRun: isByChecks, ...byChecks };
-  const { steps, usage, workMs } = modelRun;
+  const { steps, usage, money, workMs } = modelRun;
   return {
     ...answer,
     isModelRun: true,
     ...byChecks,
     ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
     // Stopped before its model had answered once, it has nothing to count.
-    ...(steps > 0 && { spent: { steps, usage, workMs } }),
+    ...(steps > 0 && { spent: { steps, usage, money, workMs } }),
   };
 }
 

@@ -1,4 +1,5 @@
-import { totalTokens } from "../core/block.ts";
+import { countedTokens } from "../core/block.ts";
+import { centsOf } from "../core/money.ts";
 import type { Draft, Outcome } from "../core/entry.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import { DELEGATE } from "../core/tool-spec.ts";
@@ -10,6 +11,7 @@ import { entryId, numberOfCall, runName } from "./entry-ids.ts";
 import { helperWords, noHelper, report } from "./helper-phrases.ts";
 import { atWork, callsOf, depthOf, familyOf, MAX_AT_ONCE, rootOf } from "./family.ts";
 import { modeOf, termsFor, unknownTools } from "./modes.ts";
+import type { ModelRun } from "./model-run.ts";
 import type { TalkingRun, Run } from "./state.ts";
 import { isTalking } from "./state.ts";
 import { type Surroundings, termsIn } from "./surroundings.ts";
@@ -91,17 +93,32 @@ function budgetFor({ modelRun, helpers }: TalkingRun, steps = Infinity): Budget 
     ended === undefined && of !== undefined ? [of] : [],
   );
   const promised = open.reduce(
-    (sum, { terms, usage }) => sum + Math.max(0, terms.budget.tokens - totalTokens(usage)),
+    (sum, { terms, usage }) => sum + Math.max(0, terms.budget.tokens - countedTokens(usage)),
     0,
   );
   const minutesPromised = open.reduce((sum, { terms }) => sum + terms.budget.minutes, 0);
-  const tokensLeft = budget.tokens - totalTokens(modelRun.usage) - promised;
+  const tokensLeft = budget.tokens - countedTokens(modelRun.usage) - promised;
   const minutesLeft = budget.minutes - modelRun.workMs / 60_000 - minutesPromised;
   const tokens = Math.floor(Math.min(budget.tokens * PART, tokensLeft * LEFT));
   const minutes = Math.min(budget.minutes * PART, minutesLeft * LEFT);
-  if (tokens < LEAST_TOKENS || minutes <= 0) return undefined;
+  const cents = centsFor(modelRun, open);
+  if (tokens < LEAST_TOKENS || minutes <= 0 || cents === 0) return undefined;
   const most = Math.max(2, Math.ceil(budget.steps * PART));
-  return { steps: Math.min(Math.max(2, steps), most), tokens, minutes };
+  const budgeted = { steps: Math.min(Math.max(2, steps), most), tokens, minutes };
+  return { ...budgeted, ...(cents !== undefined && { cents }) };
+}
+
+/** Undefined: its parent has no such limit. */
+function centsFor({ terms, money }: ModelRun, open: readonly ModelRun[]): number | undefined {
+  const { cents } = terms.budget;
+  if (cents === undefined) return undefined;
+  const promised = open.reduce(
+    (sum, each) =>
+      sum + Math.max(0, (each.terms.budget.cents ?? 0) - centsOf(each.money.microdollars)),
+    0,
+  );
+  const left = cents - centsOf(money.microdollars) - promised;
+  return Math.max(0, Math.min(cents * PART, left * LEFT));
 }
 
 /** A report is a few paragraphs; what it rests on stands in its calls. */

@@ -1,5 +1,3 @@
-import { addUsage } from "../core/block.ts";
-import type { Entry } from "../core/entry.ts";
 import type { Call } from "./call.ts";
 import type { Run, Thread } from "./state.ts";
 
@@ -64,12 +62,6 @@ export function stopRun(run: Run, by?: string): void {
 /** Its helpers are forgotten with it. */
 export function forgetRun({ runs }: Thread, run: Run): void {
   for (const { started } of familyOf(run)) runs.delete(started.run);
-}
-
-/** What a helper uses is used of those for whom it works. */
-export function chargeAbove(run: Run, { usage }: Pick<Entry<"assistant">, "usage">): void {
-  for (const { modelRun } of askedFor(run))
-    if (modelRun !== undefined) modelRun.usage = addUsage(modelRun.usage, usage);
 }
 
 /** How many of the run's helpers are at work. */

@@ -1,4 +1,6 @@
 import { addUsage, estimateTokens } from "../core/block.ts";
+import { addMoney, moneyOf } from "../core/money.ts";
+import { spend } from "./spending.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import { isFromDoor, numberOfCall } from "./entry-ids.ts";
@@ -9,7 +11,7 @@ import { applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isChecking } from "./checking.ts";
 import { condensedTurns, fillCondensed, isOfThread } from "./filling.ts";
 import { applyAssistant, instructsOf, ModelRun, type Told } from "./model-run.ts";
-import { askedFor, chargeAbove, forgetRun } from "./family.ts";
+import { askedFor, forgetRun } from "./family.ts";
 import { helperWords } from "./helper-phrases.ts";
 import { passOnLeft } from "./side-run.ts";
 import { isReader, isTalking, type Offered, type Run, type Thread } from "./state.ts";
@@ -134,16 +136,15 @@ function addTokens(thread: Thread, { modelRun }: Run, text: string): void {
 /** Models are told the thread in other words from now on. */
 export function applyCondensed(thread: Thread, entry: Entry<"condensed">): void {
   const { usage, text, after, ms } = entry;
-  thread.counts.usage = addUsage(thread.counts.usage, usage);
+  spend(thread, entry);
   thread.counts.condensed = addUsage(thread.counts.condensed, usage);
+  thread.counts.condensedMoney = addMoney(thread.counts.condensedMoney, moneyOf(entry));
   thread.counts.condenses += 1;
   const run = thread.runs.get(entry.run);
   if (run === undefined || !isTalking(run)) return;
   const { modelRun } = run;
-  modelRun.usage = addUsage(modelRun.usage, usage);
   modelRun.workMs += ms;
   fillCondensed(modelRun.filling, entry);
-  chargeAbove(run, entry);
   if (text === undefined || isReader(run) || run.parent !== undefined) return;
   thread.requestTokens = after;
   thread.turns = condensedTurns(thread.turns);
@@ -170,12 +171,12 @@ function applyUndoing(thread: Thread, { started, authors: [by] }: Run, call: Cal
 
 /** A turn that came after the run's end, because both were on their way, changes nothing any more. */
 export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
+  spend(thread, entry);
   const run = thread.runs.get(entry.run);
   if (run === undefined || !isTalking(run)) return;
   instructBy(run, run.modelRun, entry);
   applyAssistant(run.modelRun, entry, thread.counts.uses);
   if (run.parent === undefined) tellSwitch(thread, run.modelRun, entry);
-  chargeAbove(run, entry);
   // Whom it works for is told of its calls with its report.
   const told = new Set<Run>([run, ...askedFor(run)]);
   const others = [...thread.going].filter((other) => !told.has(other));

@@ -1,4 +1,5 @@
-import { addUsage, totalTokens } from "../core/block.ts";
+import { totalTokens } from "../core/block.ts";
+import { spend } from "./spending.ts";
 import { type Entry, isPost, type Kind, type PostKind, type StoredEntry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import { applyAlertState } from "./fold-alerts.ts";
@@ -133,7 +134,6 @@ const APPLIED: Applied = {
   run_ended: applyRunEnded,
   above: applyAbove,
   assistant(thread, entry) {
-    thread.counts.usage = addUsage(thread.counts.usage, entry.usage);
     const run = thread.runs.get(entry.run);
     // A side run's request is not the one that the thread grows by, and nothing of a helper's is in any other.
     if (run?.parent === undefined) {
@@ -156,7 +156,7 @@ const APPLIED: Applied = {
   },
   plan(thread, entry) {
     const { run, thought } = entry;
-    if (thought !== undefined) thread.counts.usage = addUsage(thread.counts.usage, thought.usage);
+    if (thought !== undefined) spend(thread, { run, ...thought });
     const modelRun = thread.runs.get(run)?.modelRun;
     if (modelRun !== undefined) applyPlan(modelRun, entry);
   },

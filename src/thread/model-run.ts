@@ -2,8 +2,9 @@ import { hash } from "node:crypto";
 import { USE_TOOL } from "../core/tool-spec.ts";
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
-import { addUsage, estimateTokens, NO_USAGE } from "../core/block.ts";
+import { estimateTokens, NO_USAGE } from "../core/block.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
+import { type Money, NO_MONEY } from "../core/money.ts";
 import type { Plan } from "../core/plan.ts";
 import type { ToldFigures } from "./figures.ts";
 import { Filling, fillTurn, tokensIn } from "./filling.ts";
@@ -59,6 +60,7 @@ export class ModelRun {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
   steps = 0;
   usage = NO_USAGE;
+  money: Money = NO_MONEY;
   /** Milliseconds that the model and its tools took, side by side or not; people's time to decide is not in it. */
   workMs = 0;
   last: Entry<"assistant"> | undefined;
@@ -147,7 +149,6 @@ export function applyAssistant(
   before: number,
 ): void {
   modelRun.steps = entry.step;
-  modelRun.usage = addUsage(modelRun.usage, entry.usage);
   modelRun.workMs += entry.ms;
   modelRun.last = entry;
   fillTurn(modelRun.filling, entry);

@@ -1,14 +1,10 @@
-import { addUsage } from "../core/block.ts";
 import type { Draft, Entry } from "../core/entry.ts";
 import type { PlanTask } from "../core/plan.ts";
 import { entryId } from "./entry-ids.ts";
 import type { ModelRun } from "./model-run.ts";
 
 export function applyPlan(modelRun: ModelRun, { tasks, thought, seq }: Entry<"plan">): void {
-  if (thought !== undefined) {
-    modelRun.usage = addUsage(modelRun.usage, thought.usage);
-    modelRun.workMs += thought.ms;
-  }
+  if (thought !== undefined) modelRun.workMs += thought.ms;
   modelRun.plan = { tasks, revision: (modelRun.plan?.revision ?? 0) + 1, seq };
 }
 

@@ -12,11 +12,12 @@ const STEPS = 1 / 3;
 const TOKENS = 1 / 2;
 const MINUTES = 1 / 3;
 
-export function sideBudget({ steps, tokens, minutes }: ModelRun["terms"]["budget"]) {
+export function sideBudget({ steps, tokens, minutes, cents }: ModelRun["terms"]["budget"]) {
   return {
     steps: Math.ceil(steps * STEPS),
     tokens: Math.ceil(tokens * TOKENS),
     minutes: minutes * MINUTES,
+    ...(cents !== undefined && { cents: cents * TOKENS }),
   };
 }
 

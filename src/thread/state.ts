@@ -6,7 +6,8 @@ import { Digest } from "./digest.ts";
 import { RecordNotes } from "./record-notes.ts";
 import { type IncidentOffer, OfferNotes } from "./offer-notes.ts";
 import { TaskNotes } from "./task-notes.ts";
-import { NO_USAGE } from "../core/block.ts";
+import { NO_USAGE, type Usage } from "../core/block.ts";
+import { type Money, NO_MONEY } from "../core/money.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 import type { ShownIncident, ShownAlerts, Root, Silence } from "./shown-living.ts";
 import { type Call, refOf } from "./call.ts";
@@ -199,6 +200,12 @@ export interface Quote {
 /** The view that a journal's key itself names; others come by `view_added`. */
 export const MAIN_VIEW = "main";
 
+/** What one model used in a thread. */
+export interface ModelUse {
+  readonly usage: Usage;
+  readonly money: Money;
+}
+
 /**
  * What a prefix of a thread's journal means. It holds what is open: ended and delivered runs are dropped, so it stays
  * small however long the journal is.
@@ -308,7 +315,10 @@ export class Thread {
     usage: NO_USAGE,
     /** What of it was used to condense, and how often that was done. */
     condensed: NO_USAGE,
+    condensedMoney: NO_MONEY,
     condenses: 0,
+    /** By the models that used it. */
+    models: new Map<string, ModelUse>(),
   };
   /** What would help calls to see what they could not, and how many of them each. */
   readonly helps = new Map<string, number>();

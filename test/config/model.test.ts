@@ -205,6 +205,24 @@ budgets: { stepsPerRun: 5, tokensPerRun: 9000, minutesPerRun: 0.5, tokensPerDay:
     ]);
   });
 
+  it("needs a known price where money is limited", async () => {
+    const models =
+      "models: { anthropic/claude-opus-5: {}, openai/x: { price: { input: 0, output: 0 } } }";
+    const fallbacks = (id: string) =>
+      `model: { fallbacks: [${id}] }\nbudgets: { centsPerDay: 5 }\n${models}`;
+    const env = {
+      MODEL: "anthropic/claude-opus-5",
+      ANTHROPIC_API_KEY: "sk-ant-of-the-tests",
+      OPENAI_API_KEY: "sk-of-the-tests",
+    };
+    expect(await mistakes(fallbacks("openai/gpt-99"), env)).toEqual([
+      expect.stringMatching(
+        /^watchkeeper\.yaml:2:\d+: budgets\.centsPerDay: the price of openai\/gpt-99 is unknown/,
+      ),
+    ]);
+    expect(await mistakes(fallbacks("openai/x"), env)).toEqual([]);
+  });
+
   it("that stands behind must have a known form, and something in front of it", async () => {
     for (const wrong of ["opnai/a", "{ model: gpt }", "7"]) {
       const [found, ...others] = await mistakes(`model: { fallbacks: [${wrong}] }`);

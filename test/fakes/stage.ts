@@ -86,6 +86,8 @@ export interface StageOptions {
   /** Which model is really asked. Default: that one, whatever became of it before. */
   models?: Models;
   talk?: Partial<RunTerms>;
+  /** What models cost. Default: no money is counted. */
+  priceOf?: ThreadParts["priceOf"];
   people?: KnownPerson[];
   /** The operations channel. */
   ops?: string;
@@ -185,6 +187,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     freezes: createFreezes(journal),
     ...(options.memory !== undefined && { memory: options.memory }),
     ...(options.ledger !== undefined && { ledger: options.ledger }),
+    ...(options.priceOf !== undefined && { priceOf: options.priceOf }),
     ops: createOps({ journal, channel: options.ops, wake: () => {} }),
     run: {
       direct: (command, thread, frozen) =>

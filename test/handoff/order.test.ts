@@ -63,6 +63,8 @@ const shift: fc.Arbitrary<Omit<PlacedShift, "where">> = fc.record({
   runs: fc.nat({ max: 2 }),
   failed: fc.nat({ max: 2 }),
   tokens: fc.nat(),
+
+  money: fc.constant({ microdollars: 0, unpriced: 0 }),
 });
 
 test("the same threads in any order are handed over in the same words, also where all of it happened at once", () => {

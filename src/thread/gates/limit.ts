@@ -1,4 +1,5 @@
-import { totalTokens } from "../../core/block.ts";
+import { countedTokens, totalTokens } from "../../core/block.ts";
+import { dollarText, microdollarsOfCents } from "../../core/money.ts";
 import type { ModelRun } from "../model-run.ts";
 import type { Gate } from "./gate.ts";
 
@@ -15,21 +16,38 @@ export const limit: Gate = {
 };
 
 /** Which of its limits a run has reached, in words; undefined: none. */
-export function limitReached({ terms, steps, usage, workMs, last }: ModelRun): string | undefined {
+export function limitReached(modelRun: ModelRun): string | undefined {
+  const { terms, steps, usage, money, workMs, last } = modelRun;
   const { budget } = terms;
   if (steps >= budget.steps - 1) return `${budget.steps} steps`;
-  const next = last === undefined ? 0 : totalTokens(last.usage);
-  if (totalTokens(usage) + 2 * next > budget.tokens) return `${budget.tokens} tokens`;
+  const next = last === undefined ? 0 : countedTokens(last.usage);
+  if (countedTokens(usage) + next + answerTokens(modelRun) > budget.tokens)
+    return `${budget.tokens} tokens`;
+  const cost = last?.microdollars ?? 0;
+  if (
+    budget.cents !== undefined &&
+    money.microdollars + 2 * cost > microdollarsOfCents(budget.cents)
+  )
+    return dollarText(microdollarsOfCents(budget.cents));
   if (workMs >= budget.minutes * 60_000) return `${budget.minutes} minutes of work`;
   return undefined;
 }
 
 /** What is left of its limits is enough for one answer more. */
-export function mayAnswerAgain({ terms: { budget }, steps, usage, workMs, last }: ModelRun) {
-  const next = last === undefined ? 0 : totalTokens(last.usage);
+export function mayAnswerAgain(modelRun: ModelRun): boolean {
+  const { terms, steps, usage, money, workMs, last } = modelRun;
+  const { budget } = terms;
+  const cost = last?.microdollars ?? 0;
   return (
     steps < budget.steps &&
-    totalTokens(usage) + next <= budget.tokens &&
+    countedTokens(usage) + answerTokens(modelRun) <= budget.tokens &&
+    (budget.cents === undefined ||
+      money.microdollars + cost <= microdollarsOfCents(budget.cents)) &&
     workMs < budget.minutes * 60_000
   );
+}
+
+/** What the answer may take, counted in full: after a person's pause the provider's cache may be gone. */
+function answerTokens({ last }: ModelRun): number {
+  return last === undefined ? 0 : totalTokens(last.usage);
 }

@@ -1,21 +1,28 @@
 import * as z from "zod";
 import { BotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";
+import { dollarText, microdollarsOfCents, moneyText } from "../../core/money.ts";
 import { counted } from "../../core/text.ts";
-import { tokenCounter, type TokenUse } from "../../core/token-counters.ts";
+import {
+  moneyCounter,
+  tokenCounter,
+  type TokenUse,
+  unpricedCounter,
+} from "../../core/token-counters.ts";
 import { defineTool } from "../tool.ts";
 
 const DAY_MS = 86_400_000;
 /** The store forgets counters after 40 days. */
 const MAX_DAYS = 31;
 
-/** Says how many tokens each of the last days cost, all and the asker's own. */
+/** Says how many tokens and how much money each of the last days cost, all and the asker's own. */
 export function createCostPerDay(tokens: () => TokenUse) {
   return defineTool({
     name: "cost_per_day",
-    summary: "shows how many tokens each of the last days cost, everybody's and yours",
+    summary:
+      "shows how many tokens and how much money each of the last days cost, everybody's and yours",
     description:
-      "Shows how many tokens models used on each of the last days in UTC: everybody's together, and of these what the person who asks used. Use its numbers as they are.",
+      "Shows how many tokens models used on each of the last days in UTC, and what they cost as far as prices are known: everybody's together, and of these what the person who asks used. Use its numbers as they are.",
     input: z.strictObject({
       days: z.int().min(1).max(MAX_DAYS).default(7).describe("How many days, today included"),
     }),
@@ -26,23 +33,49 @@ export function createCostPerDay(tokens: () => TokenUse) {
     async run({ days }, { asker }) {
       if (asker === undefined)
         throw new BotError("NOT_AVAILABLE", "Costs can be looked at only while the tool is run.");
-      const { used, perDay } = tokens();
+      const { used, perDay, centsPerDay } = tokens();
       const dates = Array.from({ length: days }, (_, ago) =>
         isoUtc(asker.startedAt - ago * DAY_MS, "day"),
       );
       const lines = dates.map(async (day, ago) => {
-        const [all, own] = await Promise.all([
-          used(tokenCounter.all(day)),
-          used(tokenCounter.person(day, asker.person)),
-        ]);
-        if (all === 0 && ago > 0) return [];
-        const limit = ago === 0 ? ` of at most ${perDay.toLocaleString("en")}` : "";
+        const { person } = asker;
+        const [all, own, cost, ownCost, unpriced, ownUnpriced] = await Promise.all(
+          [
+            tokenCounter.all(day),
+            tokenCounter.person(day, person),
+            moneyCounter.all(day),
+            moneyCounter.person(day, person),
+            unpricedCounter.all(day),
+            unpricedCounter.person(day, person),
+          ].map(used),
+        );
+        if (!all && ago > 0) return [];
+        const isToday = ago === 0;
+        const everybodys = amountText(all, [cost, unpriced], {
+          tokens: isToday ? perDay : undefined,
+          cents: isToday ? centsPerDay : undefined,
+        });
         return [
-          `- ${day}: ${all.toLocaleString("en")} ${all === 1 ? "token" : "tokens"}${limit}, ${own.toLocaleString("en")} of them for ${asker.name}`,
+          `- ${day}: ${everybodys}; of that ${amountText(own, [ownCost, ownUnpriced])} for ${asker.name}`,
         ];
       });
-      const title = `Used or set aside for running requests (${counted(days, "day")}; those without any are left out):`;
+      const title = `Used or set aside for running requests, cached input counted at a tenth (${counted(days, "day")}; those without any are left out):`;
       return { text: [title, ...(await Promise.all(lines)).flat()].join("\n") };
     },
   });
+}
+
+/** `1,200 tokens of at most 5,000,000, $0.42 of at most $20.00`. */
+function amountText(
+  tokens = 0,
+  [microdollars = 0, unpriced = 0]: readonly (number | undefined)[],
+  limits: { tokens?: number | undefined; cents?: number | undefined } = {},
+): string {
+  const most = (limit: string | undefined) => (limit === undefined ? "" : ` of at most ${limit}`);
+  const { cents } = limits;
+  const count = `${tokens.toLocaleString("en")} ${tokens === 1 ? "token" : "tokens"}${most(limits.tokens?.toLocaleString("en"))}`;
+  // Programs before this one counted no money: what they used was not free.
+  if (microdollars === 0 && unpriced === 0) return count;
+  const limit = cents === undefined ? undefined : dollarText(microdollarsOfCents(cents));
+  return `${count}, ${moneyText({ microdollars, unpriced })}${most(limit)}`;
 }

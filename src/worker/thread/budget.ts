@@ -1,13 +1,21 @@
 import { estimatedTokens, type RequestContext } from "../../agent/request.ts";
-import type { DayShares, RunTerms } from "../../core/run-terms.ts";
+import type { RunTerms } from "../../core/run-terms.ts";
 import type { ModelRun } from "../../thread/model-run.ts";
-import { estimateTokens, NO_USAGE, totalTokens } from "../../core/block.ts";
+import {
+  countedTokens,
+  estimateTokens,
+  NO_USAGE,
+  totalTokens,
+  type Usage,
+} from "../../core/block.ts";
 import { BotError, isBotError } from "../../core/errors.ts";
 import { isoUtc } from "../../core/instant.ts";
+import { addMoney, moneyOf, NO_MONEY } from "../../core/money.ts";
 import { tokenCounter } from "../../core/token-counters.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
+import { book, bookMoney, costIn, opened, openMoney } from "./money.ts";
 import type { Allowance, ThreadContext } from "./parts.ts";
 import { channelsIn, peopleOf } from "./permission/look-up.ts";
 
@@ -16,14 +24,22 @@ export function tokensOf({ last, filling }: ModelRun, asked: RequestContext): nu
   return last === undefined ? estimatedTokens(asked) : filling.size;
 }
 
-/** What came of a request, and how many attempts at it were cut before. */
+/** What came of a request, whose answer it is, and how many attempts at it were cut before. */
 export interface Generated {
   response: ModelResponse;
+  model: string;
   cuts: number;
+}
+
+/** A response, and what it cost; nothing is said of that where the model's price is not known. */
+interface Paid {
+  response: ModelResponse;
+  cost: { microdollars?: number };
 }
 
 export interface Spend {
   run: string;
+  model: string;
   /** Requests that the run has made. */
   steps: number;
   requestTokens: number;
@@ -48,26 +64,35 @@ export async function withinBudget(
   terms: RunTerms,
   spend: Spend,
   work: () => Promise<Generated>,
-): Promise<ModelResponse> {
+): Promise<Paid> {
   const { run, requestTokens } = spend;
-  const amount = requestTokens + terms.maxOutputTokens;
+  const output = terms.maxOutputTokens;
+  const amount = requestTokens + output;
   const allowance = await takeAllowance(ctx, terms, spend, amount);
   let used = 0;
   let goesOn = false;
+  const pay = (model: string, usage: Usage) => {
+    used += countedTokens(usage);
+    const money = costIn(ctx, model, usage);
+    allowance.money = addMoney(allowance.money, moneyOf({ usage, ...money }));
+    return money;
+  };
   try {
-    const { response, cuts } = await work();
+    const { response, model, cuts } = await work();
     const counted = isCounted(response) ? response : estimated(response, requestTokens);
-    used = totalTokens(counted.usage) + cuts * requestTokens;
+    const cost = pay(model, counted.usage);
+    if (cuts > 0) pay(model, { ...NO_USAGE, input: cuts * requestTokens });
     goesOn = counted.content.some(({ kind }) => kind === "tool_use");
-    return counted;
+    return { response: counted, cost };
   } catch (error) {
     // What was used of a response that was cut, nobody says.
-    if (isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT")) used = amount;
+    if (isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT"))
+      pay(spend.model, { ...NO_USAGE, input: requestTokens, output });
     throw error;
   } finally {
     allowance.used += used;
     allowance.left -= used;
-    if (goesOn && !ctx.over) ctx.allowances.set(run, allowance);
+    if (goesOn && !ctx.over && allowance.deposit === undefined) ctx.allowances.set(run, allowance);
     else await settle(ctx, allowance);
   }
 }
@@ -89,9 +114,20 @@ async function takeAllowance(
   if (found !== undefined) await settle(ctx, found);
   const day = isoUtc(now, "day");
   const until = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-  const allowance: Allowance = { day, until, askers, left: 0, used: 0, charged: [] };
+  const allowance: Allowance = {
+    day,
+    until,
+    askers,
+    left: 0,
+    used: 0,
+    money: NO_MONEY,
+    payers: { people: [], place: undefined },
+    deposit: undefined,
+    charged: [],
+  };
   try {
-    const areMembers = await openShares(ctx, terms.shares, allowance, spend.signal, amount);
+    const areMembers = await openShares(ctx, terms, allowance, spend.signal, amount);
+    await openMoney(ctx, terms, allowance, spend);
     const ahead = areMembers ? Math.floor((terms.tokensPerDay * AHEAD) / amount) : 0;
     const wanted = amount * (1 + Math.min(spend.steps, ahead));
     const set = await setAside(ctx, terms, day, [wanted, amount]);
@@ -127,12 +163,14 @@ export async function settleAll(ctx: ThreadContext): Promise<void> {
   ctx.allowances.clear();
 }
 
-async function settle(ctx: ThreadContext, { charged, used }: Allowance): Promise<void> {
+async function settle(ctx: ThreadContext, allowance: Allowance): Promise<void> {
+  const { charged, used } = allowance;
   for (const counters of charged) {
     // Several who ask together use a part each.
     const each = Math.ceil(used / counters.length);
     for (const counter of counters) await book(ctx, counter, each);
   }
+  await bookMoney(ctx, allowance);
 }
 
 /**
@@ -145,13 +183,22 @@ async function settle(ctx: ThreadContext, { charged, used }: Allowance): Promise
  */
 async function openShares(
   ctx: ThreadContext,
-  shares: DayShares | undefined,
-  { day, askers, charged }: Allowance,
+  { shares }: Pick<RunTerms, "shares">,
+  allowance: Allowance,
   signal: AbortSignal,
   amount: number,
 ): Promise<boolean> {
   const { parts, adapter, journal } = ctx;
-  if (shares === undefined || parts.policy.singleOperator || adapter.singleOperator) return true;
+  const { day, askers, charged } = allowance;
+  if (shares === undefined) return true;
+  if (parts.policy.singleOperator || adapter.singleOperator) {
+    const own = [...new Set(askers.map(parts.personOf))];
+    charged.push(
+      await Promise.all(own.map((person) => opened(ctx, tokenCounter.person(day, person)))),
+    );
+    allowance.payers = { people: own, place: undefined };
+    return true;
+  }
   /** Undefined: nothing is left of it. */
   const open = async (counter: string, limit: number, wanted: number) => {
     const left = limit - (await retryUntilStored(ctx, () => journal.used(counter)));
@@ -163,6 +210,7 @@ async function openShares(
   const ofPlace = await open(tokenCounter.place(day, channel), shares.place, 0);
   if (ofPlace === undefined) throw spent(shares.place, " for this channel", "tokensPerPlaceDay");
   charged.push([ofPlace]);
+  allowance.payers = { people: [...people.keys()], place: channel };
   const ofPeople: Reservation[] = [];
   charged.push(ofPeople);
   for (const [person, isMember] of people) {
@@ -207,15 +255,4 @@ function isCounted({ usage }: ModelResponse): boolean {
 function estimated(response: ModelResponse, requestTokens: number): ModelResponse {
   const output = estimateTokens(JSON.stringify(response.content));
   return { ...response, usage: { ...NO_USAGE, input: requestTokens, output } };
-}
-
-async function book(ctx: ThreadContext, set: Reservation, used: number): Promise<void> {
-  try {
-    await ctx.journal.commitReservation(set, used);
-  } catch (error) {
-    ctx.log.warn(
-      { err: error, counter: set.counter },
-      "used tokens could not be booked; they stay set aside",
-    );
-  }
 }

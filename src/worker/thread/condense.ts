@@ -19,7 +19,9 @@ import { progress } from "./progress.ts";
 import { tellingFor } from "./permission/requesters.ts";
 
 /** What the model answered, or why it gave no summary. */
-type Summary = { said: string; usage: Usage; model?: string } | { why: string; code?: ErrorCode };
+type Summary =
+  | { said: string; usage: Usage; model?: string; cost: { microdollars?: number } }
+  | { why: string; code?: ErrorCode };
 
 /**
  * Asks the run's model once for a summary of what it was told, which stands in its place from then on. Without one the run goes on
@@ -59,8 +61,8 @@ async function learn(
   const began = performance.now();
   const summary = await ask(ctx, { run, modelRun }, { asked, terms }, telling.instructs, signal);
   const ms = Math.round(performance.now() - began);
-  const { usage = NO_USAGE, model } = "said" in summary ? summary : {};
-  const paid = { usage, ms, ...(model !== undefined && { model }) };
+  const { usage = NO_USAGE, model, cost = {} } = "said" in summary ? summary : {};
+  const paid = { usage, ms, ...(model !== undefined && { model }), ...cost };
   const side = transcript.sides.get(name);
   // A side run's own is told to the first run when it ends.
   const own = side?.isHelper === true ? undefined : side?.from;
@@ -101,10 +103,10 @@ async function ask(
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = instructs ?? [];
   const name = run.started.run;
-  const spend = { run: name, steps: modelRun.steps, requestTokens, askers, signal };
+  const spend = { run: name, model: own, steps: modelRun.steps, requestTokens, askers, signal };
   try {
     let model = own;
-    const response = await withinBudget(ctx, terms, spend, async () => {
+    const { response, cost } = await withinBudget(ctx, terms, spend, async () => {
       const content = await withFiles(ctx, { ...asked, turns, files });
       const toolChoice = "none" as const;
       const request = { ...asked.request, turns: content, toolChoice, maxOutputTokens };
@@ -119,7 +121,8 @@ async function ask(
     const isRefusal = response.stop === "refusal" || response.stop === "content_filter";
     const text = response.content.flatMap((block) => (block.kind === "text" ? [block.text] : []));
     const said = isRefusal ? "" : await ctx.parts.encoder.aside.hide(cleanText(text.join("\n\n")));
-    return { said: said.trim(), usage: response.usage, ...(model !== own && { model }) };
+    const used = { usage: response.usage, ...(model !== own && { model }), cost };
+    return { said: said.trim(), ...used };
   } catch (error) {
     if (signal.aborted || isLookUpFailure(error)) throw error;
     ctx.log.warn({ err: error, key: ctx.key }, "the model gave no summary");

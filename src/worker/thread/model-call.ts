@@ -84,10 +84,10 @@ async function learnTurn(
   } = modelRun;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = telling.instructs ?? [];
-  const spend = { run: name, steps, requestTokens, askers, signal };
+  const spend = { run: name, model: own, steps, requestTokens, askers, signal };
   let model = own;
   let instead: string | undefined;
-  const response = await withinBudget(ctx, terms, spend, async () => {
+  const { response, cost } = await withinBudget(ctx, terms, spend, async () => {
     const turns = await withFiles(ctx, asked);
     const answered = await withinMinutes(modelRun, signal, (limited) =>
       generate(ctx, { ...asked.request, turns }, wanted, { signal: limited, run, written }),
@@ -118,6 +118,7 @@ async function learnTurn(
     request: asked.hash.slice(0, 32),
     ms: Math.round(performance.now() - began),
     ...(instead !== undefined && { instead }),
+    ...cost,
   };
   return { kind: "turn", turn };
 }

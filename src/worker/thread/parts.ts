@@ -3,12 +3,14 @@ import type { AccessPolicy } from "../../approvals/access.ts";
 import type { LinkRule } from "../../core/links.ts";
 import type { ApprovalPolicy } from "../../approvals/policy-form.ts";
 import type { Effect, JsonObject } from "../../core/entry.ts";
+import type { Money } from "../../core/money.ts";
 import type { HostBeat } from "../../core/host-beat.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { Ledger } from "../../incidents/incident.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { RecallPolicy } from "../../memory/policy.ts";
 import type { Models } from "../../models/chain.ts";
+import type { Price } from "../../models/known.ts";
 import type { Freezes } from "../../team/freezes.ts";
 import type { Ops } from "../../team/ops.ts";
 import type { Encoder } from "../../security/encoder.ts";
@@ -44,6 +46,8 @@ export interface ThreadParts extends WorkerParts {
   models: Models;
   /** What `model.routes` says of places. Default: nothing. */
   routeOf?: RouteOf | undefined;
+  /** What a model costs; undefined: nobody knows. Default: no money is counted. */
+  priceOf?(model: string): Price | undefined;
   adapterOf(transport: string): Adapter | undefined;
   /** The zone that times without one are meant in; undefined: the asker's own, else UTC. */
   timezone: string | undefined;
@@ -55,6 +59,12 @@ export interface ThreadParts extends WorkerParts {
   lookUpMs?: number;
 }
 
+/** Whose part of the day something is used of. */
+export interface Payers {
+  readonly people: readonly string[];
+  readonly place: string | undefined;
+}
+
 /** Tokens of one day that were set aside for a run's next requests, and what of them was used. */
 export interface Allowance {
   readonly day: string;
@@ -63,6 +73,11 @@ export interface Allowance {
   readonly askers: readonly string[];
   left: number;
   used: number;
+  /** What that cost. */
+  money: Money;
+  payers: Payers;
+  /** What of the day's money is set aside, where that has a limit. */
+  deposit: Reservation | undefined;
   /** Groups of counters, each of which is charged all that is used; what is set aside is added as it is. */
   readonly charged: Reservation[][];
 }

@@ -23,7 +23,7 @@ test("each day's tokens are everybody's and the asker's own, as the counters hav
   const context = { asker: { ...ASKER, startedAt } } as Parameters<typeof run>[1];
   const { text } = await run({ days: 7 }, context);
   expect(text.split("\n").slice(1)).toEqual([
-    "- 2026-11-22: 700 tokens of at most 1,000, 200 of them for ana",
-    "- 2026-11-21: 50 tokens, 0 of them for ana",
+    "- 2026-11-22: 700 tokens of at most 1,000; of that 200 tokens for ana",
+    "- 2026-11-21: 50 tokens; of that 0 tokens for ana",
   ]);
 });

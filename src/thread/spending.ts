@@ -1,0 +1,35 @@
+import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
+import { addMoney, moneyOf, NO_MONEY } from "../core/money.ts";
+import { askedFor } from "./family.ts";
+import { isTalking, type Thread } from "./state.ts";
+
+/** What a request used, for whichever run and whatever it was for. */
+interface Spend {
+  run: string;
+  usage: Usage;
+  microdollars?: number | undefined;
+  /** Absent: the run's own. */
+  model?: string | undefined;
+}
+
+/** A request is paid for by its thread and its run, and by those for whom that works, unless it came after the run's end. */
+export function spend(thread: Thread, { run: name, usage, ...spent }: Spend): void {
+  const { counts, runs } = thread;
+  const money = moneyOf({ usage, ...spent });
+  const run = runs.get(name);
+  const model = spent.model ?? run?.modelRun?.terms.model;
+  counts.usage = addUsage(counts.usage, usage);
+  if (model !== undefined) {
+    const before = counts.models.get(model) ?? { usage: NO_USAGE, money: NO_MONEY };
+    counts.models.set(model, {
+      usage: addUsage(before.usage, usage),
+      money: addMoney(before.money, money),
+    });
+  }
+  if (run === undefined || !isTalking(run)) return;
+  for (const { modelRun } of [run, ...askedFor(run)]) {
+    if (modelRun === undefined) continue;
+    modelRun.usage = addUsage(modelRun.usage, usage);
+    modelRun.money = addMoney(modelRun.money, money);
+  }
+}
