@@ -6,45 +6,11 @@ import type { Entry } from "../../src/core/entry.ts";
 import { replayLines } from "../../src/app/cli/replay-lines.ts";
 import type { ModelRequest } from "../../src/models/model.ts";
 import { ModelError } from "../../src/models/model.ts";
-import { type CountingModel, countingModel, countTokens } from "../fakes/counting-model.ts";
-import type { Line } from "../fakes/scripted-model.ts";
-import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { countingModel, countTokens } from "../fakes/counting-model.ts";
+import { fakeTool, KEY } from "../fakes/stage.ts";
+import { investigating, looking } from "./investigating.ts";
 import { longHistory } from "./long-histories.ts";
 import { ANSWER, call, expectPaired, lastAnswer, ofKind, wordsIn } from "./talking.ts";
-
-/** A stage whose tool `look` returns so many characters, and a model that looks so often before it answers. */
-async function investigating(
-  model: CountingModel,
-  options: StageOptions & { chars?: number } = {},
-) {
-  const { chars = 2_000, ...rest } = options;
-  const look = fakeTool({
-    name: "look",
-    run: async ({ name }) => ({ text: `${name} ${"x".repeat(chars)}` }),
-  });
-  const stage = await createStage({
-    tools: [look],
-    model,
-    ...rest,
-    talk: {
-      system: "You are on call.",
-      maxOutputTokens: 1_000,
-      budget: { steps: 200, tokens: 10_000_000, minutes: 15 },
-      ...rest.talk,
-    },
-  });
-  const ask = async (text: string, account?: string) => {
-    await stage.say(text, account);
-    await stage.settle();
-  };
-  return { ...stage, look, ask };
-}
-
-/** Looks at something new each time, and answers after so many calls. */
-const looking =
-  (calls: number) =>
-  (n: number): Line =>
-    n <= calls ? { calls: [call("look", `web-${n}`)] } : ANSWER;
 
 /** All that a request holds, as text. */
 const textOf = ({ turns }: Pick<ModelRequest, "turns">) => JSON.stringify(turns);
