@@ -5,7 +5,7 @@ import type { GateTerms } from "./gates.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** Tokens of a day, in UTC. */
-export interface DayShares {
+interface DayShares {
   /** What one full member's words may use. */
   person: number;
   /** What the threads of one channel may use together. */
@@ -15,7 +15,7 @@ export interface DayShares {
 }
 
 /** Cents of a US dollar that a day may cost, in UTC. What is absent has no limit. */
-export interface DayCents {
+interface DayCents {
   all?: number | undefined;
   /** What the words of one person may cost. */
   person?: number | undefined;

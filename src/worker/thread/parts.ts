@@ -60,7 +60,7 @@ export interface ThreadParts extends WorkerParts {
 }
 
 /** Whose part of the day something is used of. */
-export interface Payers {
+interface Payers {
   readonly people: readonly string[];
   readonly place: string | undefined;
 }
