@@ -8,6 +8,7 @@ import {
   type SwitchedGate,
 } from "../core/gates.ts";
 import { channel } from "./policy.ts";
+import { PLANNING } from "../core/plan.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { GATES } from "../thread/gates/gates.ts";
 
@@ -104,6 +105,11 @@ export const agentPart = defineSettings({
       z.record(name, z.array(name).min(1).max(20)).default({}),
       "By a skill's name, `*` for anything: tools that a run which follows it has to call before it is done, for the [gate](agent.md#gates) `required`. `*` alone: any run that looks into something.",
     ),
+    strategy: fromYaml(
+      "agent.strategy",
+      z.enum(["react", ...PLANNING]).default("react"),
+      "How a run begins: `react` at once. `plan_and_solve` asks the model first for a [plan](agent.md#strategies), kept from five steps on (one request); `tree_of_thoughts` compares three (two requests); `self_consistency` keeps what most of five have (five requests).",
+    ),
     minEvidence: fromYaml(
       "agent.minEvidence",
       z.int().min(1).max(20).default(1),
@@ -131,7 +137,7 @@ export function keepsPlans({ plan }: Agent, contextWindow: number): boolean {
 
 /** What runs are held to; undefined: the standard gates. `skills`: what each requires. */
 export function gatesIn(
-  { gates: set, requires, minEvidence, minRevisions, phases: list }: Agent,
+  { gates: set, requires, minEvidence, minRevisions, phases: list, strategy }: Agent,
   skills: Readonly<Record<string, readonly string[]>> = {},
 ): GateTerms | undefined {
   const kinds = Object.keys({ ...skills, ...requires }).map((kind): [string, string[]] => [
@@ -144,6 +150,7 @@ export function gatesIn(
     ...(set.planning && { minRevisions }),
     ...(set.required && kinds.length > 0 && { requires: Object.fromEntries(kinds) }),
     ...(set.phases && list.length > 0 && { phases: list }),
+    ...(strategy !== "react" && { strategy }),
   };
   return isDeepStrictEqual(terms, STANDARD_GATES) ? undefined : terms;
 }

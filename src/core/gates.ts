@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { count } from "./entry-fields.ts";
+import { PLANNING } from "./plan.ts";
 
 /**
  * What holds a model to its work: each gate looks before a call, after calls or before an answer, and says nothing while all is
@@ -99,6 +100,8 @@ export const gateTerms = z.strictObject({
   requires: z.record(z.string(), z.array(z.string())).optional(),
   /** What may be called when, the first one first. */
   phases: z.array(phase).optional(),
+  /** How a plan is made before the first turn; undefined: none is. */
+  strategy: z.enum(PLANNING).optional(),
 });
 
 export type GateTerms = z.infer<typeof gateTerms>;

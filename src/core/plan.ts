@@ -5,6 +5,8 @@ import * as z from "zod";
 /** How a plan can be made before a run's first turn; stores keep these by their places. */
 export const PLANNING = ["plan_and_solve", "tree_of_thoughts", "self_consistency"] as const;
 
+export type Planning = (typeof PLANNING)[number];
+
 const text = z.string();
 
 /** A step of a plan. `criterion`: what shows that it is done. */

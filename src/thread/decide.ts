@@ -2,6 +2,7 @@ import { checkLimit, firstLookOf, isChecking } from "./checking.ts";
 import { namesOf } from "./drafts-checks.ts";
 import { callsIn, workKey } from "./work-keys.ts";
 import { nextTurn } from "./decide-run.ts";
+import { strategyFor } from "./plan.ts";
 import { DELEGATE } from "../core/tool-spec.ts";
 import { isApproved, isOpen } from "./action.ts";
 import { atWork, endedHelper, MAX_AT_ONCE } from "./family.ts";
@@ -373,6 +374,8 @@ function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | und
   const isNoted = run.modelRun.gates.some(({ gate }) => gate === "checks");
   if (isLooked && !isNoted && run.modelRun.last === undefined) return { do: "note", run };
   const move = nextTurn(run, run.modelRun);
+  const strategy = move?.do === "think" ? strategyFor(run, run.modelRun) : undefined;
+  if (strategy !== undefined) return { do: "plan", key, run, modelRun: run.modelRun, strategy };
   const isAsked = move?.do === "think" || move?.do === "condense";
   return isAsked ? { do: move.do, key, run, modelRun: run.modelRun } : move;
 }

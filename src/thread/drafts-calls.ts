@@ -95,7 +95,8 @@ function insteadDrafts(
   const { text, gate } = instead;
   if (instead.do === "refuse") return [{ ...finishedDraft(call, "blocked", text), gate }];
   const { modelRun } = run ?? {};
-  const kept = modelRun === undefined ? [] : [planDraft(call.run, modelRun, instead.keeps.plan)];
+  const kept =
+    modelRun === undefined ? [] : [planDraft(call.run, modelRun, { tasks: instead.keeps.plan })];
   return [...kept, { ...finishedDraft(call, "ok", text), gate }];
 }
 

@@ -33,6 +33,7 @@ import {
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
 import { helperDrafts, reportDraft, type Wanted } from "./drafts-helpers.ts";
+import { planDraft, type PlanFacts } from "./plan.ts";
 import type { KnownStep, StepOf } from "./steps.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
@@ -66,6 +67,7 @@ interface Facts {
   look: Above;
   think: ModelFacts;
   condense: CondenseFacts;
+  plan: PlanFacts;
   recover: Recovery;
   verify: Seen;
   mark: "marked";
@@ -169,6 +171,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
     renew: ({ action }) => [namelessDraft(action)],
     look: ({ run, facts }) => [aboveDraft(run, facts)],
     think: ({ run, facts }, around) => modelDrafts(run, facts, around),
+    plan: ({ run, modelRun, facts }) =>
+      run.ended === undefined && modelRun.plan === undefined
+        ? [planDraft(run.started.run, modelRun, facts)]
+        : undefined,
     condense: ({ run, modelRun, facts }, around) => condensedDrafts(run, modelRun, facts, around),
     write: ({ draft, silent }, around) =>
       (silent && insteadDrafts(silent.run, { why: silent.why, code: undefined }, around)) ?? [

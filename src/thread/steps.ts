@@ -1,6 +1,7 @@
 import type { NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import type { Action, Grant } from "./action.ts";
+import type { Planning } from "../core/plan.ts";
 import type { Entry } from "../core/entry.ts";
 import type { RecordOwed } from "./record-notes.ts";
 import type { Undelivered } from "./undelivered.ts";
@@ -49,6 +50,8 @@ export type Step =
   | { do: "think"; key: string; run: Run; modelRun: ModelRun }
   /** To ask its model for a summary of what it was told. */
   | { do: "condense"; key: string; run: Run; modelRun: ModelRun }
+  /** A plan is made before the model is first asked. */
+  | { do: "plan"; key: string; run: Run; modelRun: ModelRun; strategy: Planning }
   | Extract<NextTurn, { do: "write" }>
   | { do: "hush"; run: Run }
   /** What a first look found is told to the model that is asked next. */

@@ -160,6 +160,10 @@ function learn(
       });
       return { ...step, facts };
     }
+    case "plan": {
+      const thought = { strategy: step.strategy, requests: 1, usage: NO_USAGE, ms: 1 };
+      return { ...step, facts: { tasks: [], thought } };
+    }
     case "prepare":
       return { ...step, facts: proposalFor(world, step.call, tape) };
     case "dispatch": {

@@ -24,6 +24,7 @@ import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { remember } from "./memory.ts";
 import { record } from "./record.ts";
+import { planFirst } from "./plan.ts";
 import { condense } from "./condense.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
@@ -285,6 +286,7 @@ const LEARNED: {
   survey: { learn: surveyFreezes, kept: false },
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
+  plan: { learn: planFirst, kept: false },
   condense: { learn: condense, kept: false },
   hosts: { learn: lookForHosts, kept: false },
   where: { learn: lookForPlace, kept: false },
