@@ -47,8 +47,11 @@ test("help, status, tools, approvals and cost are answered from the thread and t
   const stage = await createStage({ tools: [act] });
   await stage.say("run act name=web");
   await stage.settle();
-  for (const command of ["help", "status", "tools", "approvals", "cost"]) await stage.say(command);
-  await stage.settle();
+  // Some wait until it is known who reads the answer, so commands typed at once may be answered in another order.
+  for (const command of ["help", "status", "tools", "approvals", "cost"]) {
+    await stage.say(command);
+    await stage.settle();
+  }
   const texts = stage.chat.answers().map((answer) => answer.text);
   expect(texts).toEqual([
     expect.stringContaining("incidents last week"),
