@@ -10,21 +10,23 @@ import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts
 
 const START = Date.parse("2026-11-20T12:00:00Z");
 const ALL = { audience: undefined, tenants: "all" } as const;
+const encode = (text: string) => text.replaceAll("hunter2", "[secret]");
 
 async function remembering(
   script: readonly Saying[],
   options: StageOptions = {},
   similar = 3,
   recent = 0,
+  keep = 0.6,
 ) {
   const clock = { now: START };
   const journal = openMemoryJournal({ now: () => clock.now });
   onTestFinished(() => journal.close());
-  const memory = createMemory({ journal, index: openTestIndex(), encode: (text) => text });
+  const memory = createMemory({ journal, index: openTestIndex(), encode });
   const recall = { recent, similar, threshold: 0.3, nearness: 0.5 };
   const stage = await talking(script, {
     journal,
-    memory: { memory, recall, keep: 0.6 },
+    memory: { memory, recall, keep },
     ...options,
   });
   return { ...stage, memory, clock };
@@ -104,6 +106,27 @@ describe("the record of a thread", () => {
     expect(lastAnswer({ chat })).toContain("Yes, still.");
     expect(tries).toBeGreaterThan(0);
     expect(await tasks(memory)).toEqual([]);
+  });
+
+  test("is kept if it is of use, always where memory.keep is 0, and capped and without secrets", async () => {
+    const found = async (keep: number, question: string, text: string) => {
+      const turns = [{ calls: [call("look")] }, { text }];
+      const tools = [fakeTool({ name: "look" })];
+      const { ask, memory } = await remembering(turns, { tools }, 3, 0, keep);
+      await ask(question);
+      return tasks(memory);
+    };
+    const short = ["why?", "LIKELY: load [T1]."] as const;
+    expect(await found(0.6, ...short)).toEqual([]);
+    expect(await found(0, ...short)).toMatchObject([{ question: "why?", cause: "load." }]);
+    const long = "hunter2 is slow ".repeat(99);
+    const kept = await found(0.6, `why? ${long}`, `CONFIRMED: ${long} [T1].`);
+    expect(kept).toMatchObject([
+      { question: expect.stringMatching(/^why\? \[secret\] is/), certainty: "confirmed" },
+    ]);
+    const [task] = kept;
+    expect(JSON.stringify(task)).not.toContain("hunter2");
+    expect(task?.kind === "task" && task.cause?.length).toBeLessThan(450);
   });
 
   test("is not written of what looked at nothing", async () => {
