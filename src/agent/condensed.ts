@@ -1,5 +1,6 @@
 import { numberOfCall } from "../thread/entry-ids.ts";
 import type { Entry } from "../core/entry.ts";
+import { REMOVED } from "../core/removed.ts";
 import { planText } from "../core/plan.ts";
 import { TAIL_GROUPS } from "../thread/filling.ts";
 import { capText, counted } from "../core/text.ts";
@@ -133,6 +134,7 @@ function contextOf(
     of: "summary",
     name: text,
     text: `${HEAD}[summary, output] ${indented(cleanText(text))}`,
+    messages: messagesIn(head),
   };
   const found = keepsIn(head, cards);
   const kept = newestOf(found, room * CHARS * KEPT_SHARE, (each) => each.text.length);
@@ -181,6 +183,16 @@ function contextOf(
   return [summary, ...planned, ...kept, note(words.join(" ")), ...lines, ...task];
 }
 
+/** The messages whose words these turns have, or a summary in them may have. */
+function messagesIn(head: readonly KeptTurn[]): string[] {
+  const parts = head.flatMap((turn) => (turn.role === "user" ? turn.content : []));
+  const found = parts.flatMap((part) => {
+    if (part.kind === "line") return part.text === REMOVED ? [] : [part.of];
+    return part.kind === "context" ? (part.messages ?? []) : [];
+  });
+  return [...new Set(found)];
+}
+
 /** What a helper was asked to do: nobody else says it. */
 function taskIn([first]: readonly KeptTurn[]): Context[] {
   const parts = first?.role === "user" ? first.content : [];
@@ -213,7 +225,7 @@ function newestOf<T>(items: readonly T[], most: number, lengthOfItem: (item: T) 
   return kept;
 }
 
-/** Skills that were loaded and what came of actions, the newest of each once; those that an earlier summary kept too. */
+/** Skills that were loaded and what came of actions, also later, the newest of each once; those that an earlier summary kept too. */
 function keepsIn(head: readonly KeptTurn[], cards: Transcript["cards"]): Context[] {
   const actions = new Map([...cards].map(([call, card]) => [numberOfCall(call), card.action]));
   const found = new Map<string, Context>();
@@ -224,8 +236,7 @@ function keepsIn(head: readonly KeptTurn[], cards: Transcript["cards"]): Context
   };
   head.forEach((turn, i) => {
     if (turn.role === "user")
-      for (const part of turn.content)
-        if (part.kind === "context" && (part.of === "skill" || part.of === "action")) add(part);
+      for (const part of turn.content) if (part.kind === "context" && KEPT.has(part.of)) add(part);
     const calls = head[i - 1];
     if (turn.role !== "tool" || calls?.role !== "assistant") return;
     const names = namesIn(calls);
@@ -242,6 +253,7 @@ function keepsIn(head: readonly KeptTurn[], cards: Transcript["cards"]): Context
   return [...found.values()];
 }
 
+const KEPT: ReadonlySet<Context["of"]> = new Set(["skill", "action", "word"]);
 const IS_TOLD = /\n  The same as the result of T\d+ above/;
 
 /** By the ids of calls that load skills, which. A call by `use_tool` is that tool's own. */

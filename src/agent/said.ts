@@ -28,10 +28,12 @@ export interface Line {
 export interface Context {
   kind: "context";
   /** What it is, and of what: a skill's name, an action's. */
-  of: "task" | "summary" | "plan" | "skill" | "action";
-  /** A skill's or an action's; a summary's own words. */
+  of: "task" | "summary" | "plan" | "skill" | "action" | "word";
+  /** A skill's or an action's; a summary's own words; of a later word on an action, its entry. */
   name: string;
   text: string;
+  /** A summary's: the messages that it was made of. */
+  messages?: readonly string[];
 }
 
 export type Kept = Part | Line | Context;
@@ -115,17 +117,32 @@ function quotation(head: string, text: string): Part {
 export function unsaid(parts: readonly Kept[], removed: ReadonlySet<string>): readonly Kept[] {
   const isGone = (part: Kept) =>
     part.kind === "line" && removed.has(part.of) && part.text !== REMOVED;
-  if (!parts.some(isGone)) return parts;
+  const isOfThem = (part: Kept) =>
+    part.kind === "context" && part.messages?.some((id) => removed.has(id)) === true;
+  if (!parts.some((part) => isGone(part) || isOfThem(part))) return parts;
   let isOfGone = false;
   return parts.flatMap((part): Kept[] => {
+    if (part.kind === "context" && isOfThem(part)) {
+      const { messages: _, ...rest } = part;
+      return [{ ...rest, name: "", text: NO_SUMMARY }];
+    }
     if (part.kind === "file") return isOfGone ? [] : [part];
     isOfGone = isGone(part);
     return [isOfGone && part.kind === "line" ? { ...part, text: REMOVED } : part];
   });
 }
 
+/** What a model wrote of a message that was taken away may have its words. */
+const NO_SUMMARY =
+  "[watchkeeper] The summary of previous work is left out, since a message in it was removed. Call tools again for what you need.";
+
+/** What came later of an action: it stays with the action's result when that is condensed. */
+export function laterWord({ id }: Entry, { text }: { text: string }): Context {
+  return { kind: "context", of: "word", name: id, text };
+}
+
 /** A word of the program's own. */
-export function note(text: string): Part {
+export function note(text: string): Extract<Part, { kind: "text" }> {
   return { kind: "text", text: `[watchkeeper] ${indented(cleanText(text))}` };
 }
 

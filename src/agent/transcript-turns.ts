@@ -226,7 +226,9 @@ export function shorten(transcript: Transcript, answers: readonly string[]): voi
 function shortened(turns: readonly KeptTurn[]): KeptTurn[] {
   return turns.flatMap((turn): KeptTurn[] => {
     if (turn.role === "user") {
-      const content = withoutFiles(turn.content).filter(({ kind }) => kind !== "context");
+      const content = withoutFiles(turn.content).filter(
+        (part) => part.kind !== "context" || part.of === "word",
+      );
       return content.length === 0 ? [] : [{ ...turn, content }];
     }
     const hasCalls =

