@@ -3,7 +3,7 @@ import type { Embedder } from "../core/embedder.ts";
 import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
 import { isoUtc } from "../core/instant.ts";
-import { type JournalKey, tenantOf } from "../core/journal-key.ts";
+import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
 import { wordsIn } from "../core/spellings.ts";
 import { oneLine } from "../core/text.ts";
 import { maySee, type Viewer } from "../core/viewer.ts";
@@ -29,6 +29,8 @@ import { termsIn } from "./terms.ts";
 /** Who says it, where: together `thread` and `call` identify it, however often it is repeated. */
 export interface Saying extends Viewer {
   readonly actor: Actor;
+  /** All accounts that instruct the run. Default: the actor alone. */
+  readonly principals?: readonly string[] | undefined;
   readonly thread: JournalKey;
   readonly call: string;
   readonly link: string | undefined;
@@ -59,7 +61,7 @@ interface SearchOptions extends Partial<Wanted>, Partial<Floor> {}
 export interface Memory {
   /** The same call again, or the same words in the same place, write nothing. @throws BotError PRECHECK_FAILED where there are as many as may be, TIMEOUT if the store does not say whether it was written */
   note(saying: Saying, text: string): Promise<{ item: MemoryItem; isNew: boolean }>;
-  /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, PRECHECK_FAILED if it is somebody else's note, and as `note` */
+  /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, PRECHECK_FAILED if it is not the note of everybody who asks, and as `note` */
   forget(saying: Saying, id: string): Promise<MemoryItem>;
   /** What exactly this call noted. */
   noted(saying: Pick<Saying, "thread" | "call" | "at">): Promise<Note | undefined>;
@@ -144,7 +146,7 @@ export function createMemory(parts: MemoryParts): Memory {
       // An incident is the ledger's.
       if (found === undefined || found.what.kind === "incident") throw unknown(id);
       const { actor, thread, audience, link } = saying;
-      if (!mayForget(saying, found)) throw notYours(found);
+      if (!mayForget(saying, found)) throw notYours(saying, found);
       const by = { account: actor.account, name: encode(actor.name) };
       const place = { thread, link, audience };
       // First those that were counted on it: none of them gets a record of its own by going on.
@@ -390,17 +392,27 @@ function unknown(id: string): BotError {
   );
 }
 
-/** A note is its author's to take away; the operator, who has the store, may take away any. Records have no author. */
-function mayForget({ actor, tenants }: Saying, { what }: MemoryItem): boolean {
-  return what.kind !== "note" || what.by.account === actor.account || tenants === "all";
+/**
+ * A note is its author's to take away, where nobody else instructs the run that does it; the operator, who has the store, may take
+ * away any. Records have no author.
+ */
+function mayForget({ actor, principals = [], tenants }: Saying, { what }: MemoryItem): boolean {
+  if (what.kind !== "note") return true;
+  const isOperator = (account: string) =>
+    tenants === "all" && transportOf(account) === transportOf(actor.account);
+  return [actor.account, ...principals].every(
+    (account) => account === what.by.account || isOperator(account),
+  );
 }
 
-function notYours({ id, what }: MemoryItem): BotError {
-  const name = what.kind === "note" ? oneLine(what.by.name) : "";
-  return new BotError(
-    "PRECHECK_FAILED",
-    `${id} is a note by ${name}. Only they, or the operator in the terminal, can take it away.`,
-  );
+function notYours({ actor }: Saying, { id, what }: MemoryItem): BotError {
+  const by = what.kind === "note" ? what.by : actor;
+  const name = oneLine(by.name);
+  const text =
+    by.account === actor.account
+      ? `${id} is a note by ${name}, and others asked for things in this run too. Only ${name} can take it away: type \`forget ${id}\`.`
+      : `${id} is a note by ${name}. Only they, or the operator in the terminal, can take it away.`;
+  return new BotError("PRECHECK_FAILED", text);
 }
 
 function notWritten(id: string): BotError {

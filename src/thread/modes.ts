@@ -1,4 +1,4 @@
-import { type GateTerms, STANDARD_GATES } from "../core/gates.ts";
+import { type GateTerms, STANDARD_GATES, type SwitchedGate } from "../core/gates.ts";
 import { hashTerms, type RunTerms } from "../core/run-terms.ts";
 import {
   ASK_USER,
@@ -62,7 +62,8 @@ export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
         !NOT_FOR_HELPERS.has(name) &&
         (name !== DELEGATE || mayAsk) &&
         (tools === undefined || tools.includes(name));
-      return narrowed({ ...base, system: helper.system, gates: gatesOf(base) }, isTheirs);
+      const gates = gatesOf(base, ["stuck", "phases"]);
+      return narrowed({ ...base, system: helper.system, gates }, isTheirs);
     }
     case "triage": {
       const { triage } = base.modes ?? {};
@@ -73,14 +74,18 @@ export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
     case "chat": {
       const { chat } = base.modes ?? {};
       const isKept = (name: string) => name === STAY_SILENT;
-      return chat && narrowed({ ...base, system: chat.system, gates: gatesOf(base) }, isKept);
+      const gates = gatesOf(base, ["stuck"]);
+      return chat && narrowed({ ...base, system: chat.system, gates }, isKept);
     }
   }
 }
 
-/** A report is no answer, and talk rests on no call: they are held to their limits alone, and to a way on where the main run is. */
-function gatesOf({ gates = STANDARD_GATES }: RunTerms): GateTerms {
-  return { on: gates.on.filter((name) => name === "stuck") };
+/**
+ * A report is no answer, and talk rests on no call: they are held to their limits, and where the main run is, to a way on. A helper is
+ * held to the phase that the main run is in, so it needs no list of its own.
+ */
+function gatesOf({ gates = STANDARD_GATES }: RunTerms, kept: readonly SwitchedGate[]): GateTerms {
+  return { on: gates.on.filter((name) => kept.includes(name)) };
 }
 
 /** With some of the tools; what calls those that are not described stays while there are any. */

@@ -27,11 +27,11 @@ export function nextPhase(
   state: PhaseState,
   { tool, outcome, gate }: { tool: string; outcome: Outcome; gate: GateWord | undefined },
 ): PhaseState {
-  const phase = phases[state.at];
-  if (phase === undefined) return state;
+  // A helper is refused by the phase of the main run and has none of its own.
   if (gate === "phases")
     return { ...state, refused: { ...state.refused, [tool]: (state.refused[tool] ?? 0) + 1 } };
-  if (gate !== undefined) return state;
+  const phase = phases[state.at];
+  if (phase === undefined || gate !== undefined) return state;
   if (outcome === "error") {
     const failed = state.failed + 1;
     const at = phases.findIndex(({ name }) => name === phase.fallback);

@@ -304,7 +304,7 @@ export function alarmText(
   return [factText(about), ...where].join(" · ");
 }
 
-/** `freeze`: what is frozen, until when, by whom and why. */
+/** `freeze`: what is frozen, until when, by whom and why; where people from elsewhere read along, only that it goes on by itself. */
 export function frozen(of: Action, freeze: string): string {
   const glass = of.proposal.breakable
     ? ` To run it now, type: break-glass ${of.action} because <reason>`

@@ -113,7 +113,8 @@ export function createDispatcher(parts: DispatchParts) {
     },
 
     /** What the card shows. @throws BotError NOT_AVAILABLE for a tool that acts but cannot say what on */
-    preview: (prepared: Prepared, signal: AbortSignal) => previewOf(parts, prepared, signal),
+    preview: (prepared: Prepared, signal: AbortSignal, looking: Pick<Looking, "viewer"> = {}) =>
+      previewOf(parts, prepared, signal, looking),
 
     /** Does what was approved still hold: the same schema, digest, the precheck, the breaker? Why not, or undefined. */
     async revalidate(

@@ -158,8 +158,11 @@ export async function previewOf(
   parts: CallParts,
   { tool, args }: Prepared,
   signal: AbortSignal,
+  { viewer }: Pick<Looking, "viewer"> = {},
 ): Promise<Preview> {
-  const shown = await look(parts, [tool, args], signal, async (ctx) => tool.preview?.(args, ctx));
+  const shown = await look(parts, [tool, args], signal, async (ctx) =>
+    tool.preview?.(args, { ...ctx, viewer }),
+  );
   const preview = shown ?? (tool.effect === "read" ? { lines: [], ...READS_ONLY } : undefined);
   if (preview === undefined) {
     const text = `${tool.name} cannot show what it would do, so it cannot be approved.`;

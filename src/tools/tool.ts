@@ -45,6 +45,8 @@ export interface Asker {
   /** Who that is, whichever account they use. */
   person: string;
   name: string;
+  /** All accounts that instruct the call's run: besides that person, others who joined it. */
+  principals?: readonly string[];
   /** The accounts that approved the call; none where nobody had to. */
   approvers?: readonly string[];
   /** The IANA time zone that times without one are meant in. */

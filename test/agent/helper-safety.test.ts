@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { GateTerms } from "../../src/core/gates.ts";
 import { Conversation, foldConversation } from "../../src/worker/thread/conversation.ts";
 import { snapshots } from "../../src/worker/thread/snapshot.ts";
 import { delegate } from "../../src/tools/delegate/delegate.ts";
@@ -30,6 +31,56 @@ describe("a helper may do no more than the run that asked for it", () => {
     await fresh.ask("write it down");
     expect(fresh.chat.cards()).toEqual([]);
     expect(own.runs).toEqual(["web"]);
+  });
+
+  test("its phase holds for helpers, and theirs, until its own calls end it", async () => {
+    const gates: GateTerms = {
+      on: ["phases"],
+      phases: [
+        { name: "triage", tools: ["look"], reads: true, after: ["look"] },
+        { name: "act", tools: ["*"] },
+      ],
+    };
+    const approvals = { rules: [{ match: { tool: "act" }, decide: "allow" as const }] };
+    const stage = await helping(
+      {
+        main: [
+          { calls: [helper("mend web")] },
+          { calls: [look("web")] },
+          { calls: [helper("start db")] },
+          NOTHING,
+        ],
+        "mend web": [{ calls: [look("web")] }, { calls: [helper("repair it")] }, NOTHING],
+        "repair it": [{ calls: [act("web")] }, { text: "It was refused." }],
+        "start db": [{ calls: [act("db")] }, { text: "Done." }],
+      },
+      { talk: { gates }, approvals },
+    );
+    await stage.ask("what is wrong?");
+    expect(stage.act.runs).toEqual(["db"]);
+    const refused = ofKind(await stage.entries(), "tool_finished").filter(
+      ({ gate }) => gate === "phases",
+    );
+    expect(refused).toMatchObject([{ outcome: "blocked", call: "r3.t4" }]);
+  });
+
+  test("a helper that asks a third time for what its phase refuses is ended", async () => {
+    const gates: GateTerms = {
+      on: ["phases"],
+      phases: [{ name: "triage", tools: ["look"], reads: true }],
+    };
+    const stage = await helping(
+      {
+        main: [{ calls: [helper("mend web")] }, NOTHING],
+        "mend web": ["a", "b", "c"].map((name) => ({ calls: [act(name)] })),
+      },
+      { talk: { gates } },
+    );
+    await stage.ask("what is wrong?");
+    expect(stage.act.runs).toEqual([]);
+    expect(stage.chat.cards()).toEqual([]);
+    const ends = ofKind(await stage.entries(), "run_ended");
+    expect(ends[0]?.text).toContain("triage");
   });
 
   test("a skill that it follows narrows the helper's calls too", async () => {

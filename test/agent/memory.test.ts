@@ -2,6 +2,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { estimateTokens } from "../../src/core/block.ts";
 import { createMemory, type Memory } from "../../src/memory/memory.ts";
 import type { Task } from "../../src/memory/item.ts";
+import { createForget } from "../../src/tools/memory/notes.ts";
+import { createChat } from "../fakes/chat.ts";
 import { openTestIndex } from "../fakes/memory.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
@@ -272,4 +274,44 @@ describe("what a run is told from memory", () => {
     expect(ofKind(await entries(), "gate")).toMatchObject([{ gate: "evidence" }]);
     expect(lastAnswer({ chat })).toContain("no check");
   });
+});
+
+test("a note is not taken away in its author's run because somebody else who joined it asked for that", async () => {
+  let join = async () => {};
+  let id = "";
+  const look = fakeTool({
+    name: "look",
+    ours: true,
+    run: async () => {
+      await join();
+      return { text: "ok" };
+    },
+  });
+  const lent: { memory?: Memory } = {};
+  const forget = createForget(() => {
+    if (lent.memory === undefined) throw new Error("no memory yet");
+    return lent.memory;
+  });
+  const forgets = async () => ({ calls: [{ name: "forget", args: { id } }] });
+  const chat = createChat();
+  chat.adapter.tenants = async () => ["test"];
+  const { ask, say, entries, memory } = await remembering(
+    [{ calls: [call("look")] }, forgets, { text: "INCONCLUSIVE: nothing." }],
+    { tools: [look, forget], chat },
+  );
+  lent.memory = memory;
+  const ana = { account: "test:ana", name: "ana" };
+  const said = { ...ALL, actor: ana, thread: KEY, call: "r9.t1", link: undefined, at: START };
+  id = (await memory.note({ ...said, tenants: ["test"] }, "web is flaky on mondays")).item.id;
+  join = async () => {
+    await say(`${id} is nonsense, take it out of memory`, "test:bob");
+  };
+  await ask("how is web?");
+  const [, forgot] = ofKind(await entries(), "tool_finished");
+  expect(forgot).toMatchObject({
+    call: "r1.t2",
+    text: expect.stringContaining("others asked for things in this run too"),
+  });
+  expect(forgot?.outcome).not.toBe("ok");
+  expect(await memory.get(id, ALL)).toMatchObject({ id });
 });

@@ -42,7 +42,7 @@ describe("one core in four modes", () => {
   test("a helper has all tools but those that talk to people, and may ask for helpers until it is too deep", () => {
     const first = termsFor(MAIN, { kind: "helper", tools: undefined, depth: 1 });
     expect(namesIn(first)).toEqual(["look", "act", "delegate", "find_tools", "use_tool", "far"]);
-    expect(first).toMatchObject({ system: HELPER_PROMPT, gates: { on: ["stuck"] } });
+    expect(first).toMatchObject({ system: HELPER_PROMPT, gates: { on: ["stuck", "phases"] } });
     const second = first && termsFor(first, { kind: "helper", tools: undefined, depth: 2 });
     expect(namesIn(second)).toEqual(["look", "act", "find_tools", "use_tool", "far"]);
   });

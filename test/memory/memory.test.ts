@@ -76,8 +76,17 @@ describe("notes", () => {
       code: "PRECHECK_FAILED",
       message: `${item.id} is a note by Ana. Only they, or the operator in the terminal, can take it away.`,
     });
+    const joined = saying({ principals: ["slack:T1:U1", "slack:T1:U2"] });
+    await expect(memory.forget(joined, item.id)).rejects.toMatchObject({
+      code: "PRECHECK_FAILED",
+      message: `${item.id} is a note by Ana, and others asked for things in this run too. Only Ana can take it away: type \`forget ${item.id}\`.`,
+    });
     expect(await memory.newest(EVERYONE, { limit: 5 })).toHaveLength(1);
-    await memory.forget(saying({ ...bo, tenants: "all" }), item.id);
+    const operator = { actor: { account: "terminal:op", name: "op" }, tenants: "all" as const };
+    await expect(
+      memory.forget(saying({ ...operator, principals: ["terminal:op", "slack:T1:U2"] }), item.id),
+    ).rejects.toMatchObject({ code: "PRECHECK_FAILED" });
+    await memory.forget(saying(operator), item.id);
     expect(await memory.newest(EVERYONE, { limit: 5 })).toEqual([]);
   });
 

@@ -250,4 +250,32 @@ describe("what is frozen", () => {
         expect(answers["freezes"]).toContain("Ask in a channel of your own team");
     },
   );
+
+  test.each([true, "unknown"] as const)(
+    "is neither on cards nor in the word of what waits where people of other companies read along (%s)",
+    async (hasOutsiders) => {
+      const stage = await frozen();
+      const before = stage.chat.notices().length;
+      stage.chat.adapter.hasOutsiders = async () => {
+        if (hasOutsiders === "unknown") throw new Error("away");
+        return hasOutsiders;
+      };
+      await stage.say("run act name=web instance=prod");
+      await stage.say("approve a2", "test:bob");
+      await stage.say("unfreeze prod");
+      const lines = ["a2", "a3"].map((action) => card(stage, action)?.preview.lines);
+      const notices = stage.chat.notices().slice(before);
+      expect(lines[0]?.[0]).toEqual({
+        label: "Waits",
+        value: "it goes on by itself as soon as it may run",
+      });
+      expect(waiting(stage)).toEqual([
+        "a2 (act) is approved and waits: it goes on by itself as soon as it may run.",
+      ]);
+      expect(lines[1]).toEqual([]);
+      expect(JSON.stringify([lines, notices])).not.toMatch(/frozen|migration/i);
+      await stage.later(60);
+      expect(stage.act.runs).toEqual(["web"]);
+    },
+  );
 });

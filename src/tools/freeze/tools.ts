@@ -120,8 +120,8 @@ export function createUnfreeze(freezing: () => Freezing): Tool {
     }),
     precheck: async ({ what: name, from = Date.now() }, { viewer }) =>
       void (await find(name, from, viewer)),
-    preview: async ({ what: name, from = Date.now() }) => ({
-      lines: [{ label: "Now", value: freezeText(await find(name, from)) }],
+    preview: async ({ what: name, from = Date.now() }, { viewer }) => ({
+      lines: await nowLines(await find(name, from), viewer),
       blastRadius: "Whatever waits for the end of the freeze and is approved goes on at once.",
       undo: "Freeze it again.",
     }),
@@ -132,6 +132,13 @@ export function createUnfreeze(freezing: () => Freezing): Tool {
       return { text: `${name === EVERYTHING ? "Everything" : name} isn't frozen any more.` };
     },
   });
+}
+
+/** What a card says of the freeze that it lifts: nothing where people from elsewhere read it, or nobody can say who does. */
+async function nowLines(found: Freeze, viewer: ToolContext["viewer"]) {
+  const seenBy = await viewer?.().catch(() => undefined);
+  const isSeen = seenBy !== undefined && maySeeFreezes(seenBy);
+  return isSeen ? [{ label: "Now", value: freezeText(found) }] : [];
 }
 
 /** What is frozen now. */

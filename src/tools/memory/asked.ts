@@ -7,7 +7,7 @@ import type { ToolContext } from "../tool.ts";
 export async function askedIn({ asker }: ToolContext): Promise<Saying> {
   if (asker === undefined)
     throw new BotError("NOT_AVAILABLE", "Memory can be looked at only while the tool is run.");
-  const { key: thread, call, account, name, link, startedAt: at } = asker;
+  const { key: thread, call, account, name, principals, link, startedAt: at } = asker;
   const [viewer, outside] = await Promise.all([viewerOf(asker), asker.outside()]);
-  return { ...viewer, actor: { account, name }, thread, call, link, outside, at };
+  return { ...viewer, actor: { account, name }, principals, thread, call, link, outside, at };
 }

@@ -156,7 +156,8 @@ const dispatch: Learn<"dispatch"> = async (ctx, step, signal) => {
   const { proposal } = action;
   const release = await acquireFor(ctx, proposal.tool, proposal.args);
   const carrier = carrierOf(action);
-  const look = async () => (carrier?.kind === "glass" ? undefined : frozenFor(ctx, proposal));
+  const look = async () =>
+    carrier?.kind === "glass" ? undefined : frozenFor(ctx, proposal, signal);
   const held = await look();
   const drift = held === undefined ? await driftOf(ctx, step, signal) : undefined;
   const frozen = held ?? (drift === undefined ? await look() : undefined);

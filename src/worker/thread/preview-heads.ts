@@ -25,10 +25,11 @@ export function undoing(preview: Preview, undone: string | undefined, { undoes }
   };
 }
 
-/** A preview that begins with the freeze that the call will have to wait for. */
+/** A preview that begins with the freeze that the call will have to wait for, or with no more than that it waits. */
 export function waiting(preview: Preview, frozen: Frozen | undefined): Preview {
   if (frozen === undefined) return preview;
-  return { ...preview, lines: [{ label: "Frozen", value: frozen.text }, ...preview.lines] };
+  const label = frozen.isNamed ? "Frozen" : "Waits";
+  return { ...preview, lines: [{ label, value: frozen.text }, ...preview.lines] };
 }
 
 /** A preview that begins with why people are asked, where the rules alone would not. */

@@ -122,14 +122,14 @@ async function proposalFor(
     return { kind: "beyond", ...whyAsked(decision, encode) };
   // A press alone takes nothing back, and runs nothing that waited for a yes: its card comes first, also where policy would not ask.
   const isPressed = undone !== undefined || repeats(ctx, call);
-  const frozen = await frozenFor(ctx, { tool: tool.name, effect: prepared.effect, args });
+  const frozen = await frozenFor(ctx, { ...namedCall(prepared), run: call.run }, signal);
   if (decision.kind === "allow" && !isPressed && frozen === undefined) {
     const spent = await countInHour(ctx, call, tool);
     if (spent !== undefined) return blocked(spent);
     const doing = doingOf(prepared, encode);
     return { kind: "allow", prepared: { ...namedCall(prepared), doing } };
   }
-  const looked = waiting(await dispatcher.preview(prepared, signal), frozen);
+  const looked = waiting(await dispatcher.preview(prepared, signal, looking), frozen);
   const shown = undoing(looked, undone, call);
   const asked = decision.kind === "ask" ? decision : plainAsk({ requesterMayApprove: true });
   const preview = askedBy(because(shown, asked, encode), ctx, call);
@@ -312,12 +312,13 @@ export async function proposeEdit(
   const editor = edit.click.actor.account;
   try {
     const edited = editedArgs(previous, edit.args);
-    const prepared = await dispatcher.prepare(call.tool, edited, signal, lookingIn(ctx, call));
+    const looking = lookingIn(ctx, call);
+    const prepared = await dispatcher.prepare(call.tool, edited, signal, looking);
     const { effect, args } = prepared;
     const decision = await permit(ctx, { ...call, args, effect, action, editor }, signal);
     if (decision.kind === "deny") return decision.why;
-    const frozen = await frozenFor(ctx, { tool: call.tool, effect, args });
-    const shownAs = waiting(await dispatcher.preview(prepared, signal), frozen);
+    const frozen = await frozenFor(ctx, { run: call.run, tool: call.tool, effect, args }, signal);
+    const shownAs = waiting(await dispatcher.preview(prepared, signal, looking), frozen);
     const preview = askedBy(stillBecause(shownAs, decision, previous.preview, encode), ctx, call);
     const requesters = [...voicesIn(ctx, call.run), ...editors, editor];
     // Policy would let the edited action run unasked; it was asked about, so it stays with those who were asked.

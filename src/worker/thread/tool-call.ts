@@ -40,6 +40,7 @@ function askerOf(ctx: ThreadContext, { run, call, tool, action }: Call): Asker {
     account,
     person: parts.personOf(account),
     name,
+    principals: [...(found?.principals ?? [])],
     approvers: action === undefined ? [] : approvingVotes(action).map((vote) => vote.account),
     timezone: async () => parts.timezone ?? (await own()) ?? "UTC",
     tenants: () => tenantsOf(ctx, account),

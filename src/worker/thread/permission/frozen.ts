@@ -1,5 +1,7 @@
 import type { Effect, JsonObject } from "../../../core/entry.ts";
+import { maySeeFreezes, type Viewer } from "../../../core/viewer.ts";
 import { freezeOn, freezesSeen, freezeText } from "../../../team/freezes.ts";
+import { askerIn } from "../../../thread/state.ts";
 import { namesIn } from "../../../tools/places.ts";
 import { retryUntilStored } from "../../store.ts";
 import { conclude } from "../conclude.ts";
@@ -10,8 +12,10 @@ import { viewerIn } from "./look-up.ts";
 export interface Frozen {
   /** The freeze's own. */
   id: string;
-  /** For people: what is frozen, until when, by whom and why. */
+  /** For people: what is frozen, until when, by whom and why. Where people from elsewhere read along, only that the call waits. */
   text: string;
+  /** The text says what is frozen. */
+  isNamed: boolean;
   until: number;
 }
 
@@ -21,7 +25,13 @@ export interface Frozen {
  */
 export async function frozenFor(
   ctx: ThreadContext,
-  { tool: name, effect, args }: { tool: string; effect: Effect; args: JsonObject },
+  {
+    run,
+    tool: name,
+    effect,
+    args,
+  }: { run: string; tool: string; effect: Effect; args: JsonObject },
+  signal: AbortSignal,
 ): Promise<Frozen | undefined> {
   const { dispatcher, freezes, encoder } = ctx.parts;
   const tool = dispatcher.find(name);
@@ -29,14 +39,30 @@ export async function frozenFor(
     return undefined;
   const holding = await retryUntilStored(ctx, () => freezes.at(ctx.now()));
   const found = freezeOn(holding, namesIn(tool, args));
-  return found && { id: found.id, text: encoder.encode(freezeText(found)), until: found.until };
+  if (found === undefined) return undefined;
+  const asked = ctx.thread.runs.get(run);
+  const viewer = await tryViewer(ctx, (asked && askerIn(asked)?.account) ?? "", signal);
+  const isNamed = viewer !== undefined && maySeeFreezes(viewer);
+  const text = isNamed ? encoder.encode(freezeText(found)) : UNNAMED;
+  return { id: found.id, text, isNamed, until: found.until };
+}
+
+const UNNAMED = "it goes on by itself as soon as it may run";
+
+/** Undefined: nobody can say who reads along. */
+function tryViewer(
+  ctx: ThreadContext,
+  account: string,
+  signal: AbortSignal,
+): Promise<Viewer | undefined> {
+  return viewerIn(ctx, account, signal).catch(() => undefined);
 }
 
 /** What a command is told of freezes: nothing while nobody can say who reads the answer. */
 export const surveyFreezes: Learn<"survey"> = async (ctx, step, signal) => {
   const { freezes, encoder } = ctx.parts;
   const { account } = step.pending.entry.actor;
-  const viewer = await viewerIn(ctx, account, signal).catch(() => undefined);
+  const viewer = await tryViewer(ctx, account, signal);
   const facts = viewer
     ? freezesSeen(await retryUntilStored(ctx, () => freezes.at(ctx.now())), viewer, encoder.encode)
     : [];
