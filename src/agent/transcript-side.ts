@@ -66,8 +66,9 @@ export function endSide(
   const after = note(
     `What was asked and answered just above was a side run's, which only read. ${rest}`,
   );
+  const hands = wanted === "" ? [] : run.told;
   if (turns.length > 0)
-    whole.queue.push({ seq, id, turns: [...turns, { role: "user", content: [after] }] });
+    whole.queue.push({ seq, id, hands, turns: [...turns, { role: "user", content: [after] }] });
   const left = transcript.queue.filter(({ isBeside }) => isBeside !== true);
   whole.queue.push(...left.map((item) => ({ ...item, seq })));
 }

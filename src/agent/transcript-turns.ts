@@ -113,6 +113,8 @@ export interface Item {
   isSaid?: true;
   /** A side run is told it too. */
   isBeside?: true;
+  /** Messages that a side run could not deal with: whoever is told this answers them. */
+  hands?: readonly string[];
 }
 
 /** A side run is told the thread as it stood at its beginning; its own is what it answers, and its turns from `from` on. */

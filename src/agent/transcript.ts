@@ -332,7 +332,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   }
   tell(transcript, entry.run, telling);
   const held = transcript.queue.filter(isHeld);
-  const joined = held.flatMap(({ isSaid, id }) => (isSaid === true ? [id] : []));
+  const joined = held.flatMap(({ isSaid, id, hands = [] }) => (isSaid === true ? [id] : hands));
   run.told = [...new Set([...run.told, ...joined])];
   closeOpen(transcript, entry.seq);
   for (const turn of turnsIn(held)) push(transcript, turn, entry.seq);

@@ -78,7 +78,7 @@ describe("whatever people, models and tools do", () => {
     () => {
       fc.assert(
         fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, hasCard)),
-        { numRuns: 1_500 },
+        { numRuns: 800, endOnFailure: true },
       );
     },
     TIMEOUT_MS,
@@ -95,7 +95,7 @@ describe("whatever people, models and tools do", () => {
           checkReading(world, split);
           checkSnapshot(world, split);
         }),
-        { numRuns: 150 },
+        { numRuns: 150, endOnFailure: true },
       );
       expect(condensed).toBeGreaterThan(10);
     },
@@ -131,9 +131,9 @@ describe("whatever people, models and tools do", () => {
             0, 0, 0,
           ]);
         }),
-        { numRuns: 600 },
+        { numRuns: 300, endOnFailure: true },
       );
-      expect(kept).toBeGreaterThan(100);
+      expect(kept).toBeGreaterThan(50);
     },
     TIMEOUT_MS,
   );
