@@ -3,7 +3,7 @@ import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
 import type { Planning, PlanTask } from "../core/plan.ts";
 
 /** What a model is asked for a value of a form: the question stands behind what it was told. */
-export interface PlanQuestion<T> {
+interface PlanQuestion<T> {
   name: string;
   question: string;
   schema: z.ZodType<T>;

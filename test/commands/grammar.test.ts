@@ -106,7 +106,7 @@ describe("commands", () => {
       fc.property(name, fc.dictionary(name, text, { maxKeys: 5 }), (tool, args) => {
         expect(readText(commandLine(tool, args))).toEqual(run(tool, { ...args }));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -127,7 +127,7 @@ describe("commands", () => {
           expect(readText(` ${text} `)).toEqual(readText(text.trim()));
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 

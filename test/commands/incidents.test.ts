@@ -203,7 +203,7 @@ describe("the commands about incidents call the ledger's tools", () => {
           expect(readText(` ${text} `)).toEqual(readText(text.trim()));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 });

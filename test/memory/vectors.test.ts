@@ -63,13 +63,10 @@ async function partFound(subjects: number, mostWhole?: number): Promise<number> 
   return hits / asked.length / 10;
 }
 
-test.each([1, 100])(
-  "up to the limit exactly the nearest are found, whether vectors are around %i subjects or more",
-  async (subjects) => {
-    expect(await partFound(subjects)).toBe(1);
-    expect(await partFound(subjects, 10_000)).toBe(1);
-  },
-);
+test("up to the limit exactly the nearest are found, whether vectors are around one subject or many", async () => {
+  expect(await partFound(1)).toBe(1);
+  expect(await partFound(100, 10_000)).toBe(1);
+});
 
 // Seen when this was written: all of them. Signs that are not turned find 0.93 around one subject.
 test.each([
