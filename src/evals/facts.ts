@@ -45,6 +45,9 @@ export function factsOf(entries: readonly Entry[]): Facts {
       for (const { call, tool, args } of entry.calls) made.set(call, { tool, args });
       if (entry.checks !== undefined) asked += entry.calls.length;
     }
+    if (entry.kind === "condensed") usage = addUsage(usage, entry.usage);
+    if (entry.kind === "plan" && entry.thought !== undefined)
+      usage = addUsage(usage, entry.thought.usage);
     if (entry.kind === "assistant") {
       steps += 1;
       usage = addUsage(usage, entry.usage);

@@ -237,3 +237,24 @@ test("a judge is told what is so, what was found and what was answered, and its 
   expect(text).toContain("judged 1 answers found 0 right, and claims without support in 1");
   expect(text).toContain("| a | 1 of 1 |");
 });
+
+test("what condensing used counts as the turns do", async () => {
+  const entries = await thread();
+  const usage = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0 };
+  const one: Entry<"condensed"> = {
+    seq: 99,
+    at: 1,
+    id: "condensed:r1.1",
+    kind: "condensed",
+    run: "r1",
+    from: 1,
+    to: 3,
+    room: 0,
+    before: 200,
+    after: 100,
+    text: "Goal",
+    usage,
+    ms: 1,
+  };
+  expect(factsOf([...entries, one]).tokens - factsOf(entries).tokens).toBe(120);
+});

@@ -1,31 +1,13 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BotError } from "../../src/core/errors.ts";
-import { type Draft, type Entry, isPost } from "../../src/core/entry.ts";
-import type { Journal } from "../../src/journal/journal.ts";
+import type { Draft } from "../../src/core/entry.ts";
 import { expectPaired, ofKind, wordsIn } from "../agent/talking.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 import { createChat } from "../fakes/chat.ts";
-import { openMemoryJournal } from "../fakes/memory-journal.ts";
+import { journalOf } from "../agent/cut.ts";
 import { until } from "../until.ts";
-import { createStage, fakeTool, KEY, type Stage } from "../fakes/stage.ts";
+import { createStage, fakeTool, type Stage } from "../fakes/stage.ts";
 import { alertState, looking, SKILLS } from "./broken-web.ts";
-
-/** A journal in which everything up to some moment happened, and then its worker died. */
-async function journalOf(entries: readonly Entry[]): Promise<Journal> {
-  const journal = openMemoryJournal();
-  for (const { seq, at: _at, head: _head, ...draft } of entries) {
-    if (isPost(draft)) {
-      await journal.post(KEY, draft);
-      continue;
-    }
-    const granted = await journal.lease(KEY, 60_000);
-    if (granted === undefined) throw new Error("no lease");
-    const reply = await journal.append(granted.lease, seq - 1, [draft]);
-    if (reply.kind !== "ok") throw new Error(`${draft.id}: ${reply.kind}`);
-    await journal.release(granted.lease, seq, 0);
-  }
-  return journal;
-}
 
 describe("without a model", () => {
   test("a question is answered by the checks that fit it, each sentence with what shows it", async () => {
