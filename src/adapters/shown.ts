@@ -248,6 +248,8 @@ export type Outgoing =
       spent?: Spent;
       /** It can be pressed below it that the bot speaks only when mentioned, or always again. */
       offer?: "quiet" | "listen" | undefined;
+      /** It can be pressed below it that the thread is kept as a case of an evaluation. */
+      canSave?: true;
       /** Addresses of the text that may be clicked. */
       links?: readonly string[];
     }

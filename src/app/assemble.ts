@@ -230,7 +230,7 @@ function lend(
     whoIs: () => whoIs,
     handoffs: () => handoffs,
     memory: () => memory,
-    saveEval: async (key, into) => saveCase(journal, key, { into, encode }),
+    saveEval: async (key, into, run) => saveCase(journal, key, { into, encode, run }),
   };
 }
 

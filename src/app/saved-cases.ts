@@ -16,14 +16,17 @@ import type { JournalReader } from "../journal/journal.ts";
 export async function saveCase(
   journal: Pick<JournalReader, "read">,
   key: JournalKey,
-  { into, encode }: { into: string; encode(text: string): string },
+  { into, encode, run }: { into: string; encode(text: string): string; run?: string | undefined },
 ): Promise<string> {
   const entries: Entry[] = [];
   for await (const page of inPages(withoutRemoved(await journal.read(key))))
     entries.push(...page.filter((entry) => entry.kind !== "newer"));
-  const saved = caseOf(key, entries, encode);
+  const saved = caseOf(key, entries, encode, run);
   if (saved === undefined)
-    throw new BotError("NOT_AVAILABLE", "No model has answered in this thread yet.");
+    throw new BotError(
+      "NOT_AVAILABLE",
+      `No model has answered ${run === undefined ? "in this thread yet" : `in ${run} of this thread`}.`,
+    );
   const folder = join(into, saved.name);
   makeFolder(folder);
   for (const [file, text] of Object.entries(saved.files)) await replace(join(folder, file), text);

@@ -29,6 +29,9 @@ export const USE_TOOL_SPEC: ToolSpec = {
 };
 
 /** The tool by which a model keeps a plan: no tool of people's, and nothing of it happens outside the thread. */
+/** Keeps an answer as a case of an evaluation. */
+export const SAVE_EVAL = "save_eval";
+
 export const UPDATE_PLAN = "update_plan";
 
 export const UPDATE_PLAN_SPEC: ToolSpec = {

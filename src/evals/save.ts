@@ -18,21 +18,30 @@ export interface SavedCase {
 }
 
 /**
- * A thread's last run of a model as a case: what was asked, what the tools said, and what the model did. What it expects is what
+ * A thread's run of a model, the last one if none is named, as a case: what was asked, what the tools said, and what the model did. What it expects is what
  * came out: whoever keeps it makes that what should have. The journal's texts are redacted; `encode` takes out what became a secret
- * since. Undefined: no model has answered in the thread.
+ * since. Undefined: no model has answered in it.
  */
 export function caseOf(
   key: string,
   entries: readonly Entry[],
   encode: (text: string) => string,
+  wanted?: string,
 ): SavedCase | undefined {
-  const started = entries.findLast((entry) => entry.kind === "run_started" && entry.talk);
+  const started = entries.findLast(
+    (entry) =>
+      entry.kind === "run_started" &&
+      entry.talk !== undefined &&
+      entry.parent === undefined &&
+      entry.run === (wanted ?? entry.run),
+  );
   if (started?.kind !== "run_started") return undefined;
   const { run, answers } = started;
   const question = questionIn(entries, answers);
-  const own = entries.filter((entry) => !("run" in entry) || entry.run === run);
-  const { answer, verdict, calls, cited } = factsOf(entries);
+  const end = entries.findIndex((entry) => entry.kind === "run_ended" && entry.run === run);
+  const until = end === -1 ? entries : entries.slice(0, end + 1);
+  const own = until.filter((entry) => !("run" in entry) || entry.run === run);
+  const { answer, verdict, calls, cited } = factsOf(until);
   if (question === "" || answer === undefined) return undefined;
   const outputs: FrozenOutput[] = calls
     .filter(({ call }) => call.startsWith(`${run}.`))

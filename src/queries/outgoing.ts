@@ -35,12 +35,14 @@ export interface Shown {
   mayLinkAlert?: LinkRule | undefined;
   /** Alertmanager's alerts can be silenced. */
   canSilence?: boolean;
+  /** Answers can be kept as cases of an evaluation. */
+  canSave?: boolean;
 }
 
 export function outgoingOf(
   { key, thread }: { key: JournalKey; thread: Thread },
   item: OutboxItem,
-  { encode, mayLink }: Shown,
+  { encode, mayLink, canSave }: Shown,
 ): Outgoing {
   if (item.kind === "notice") {
     const { notice } = item;
@@ -97,6 +99,7 @@ export function outgoingOf(
     isModelRun: true,
     ...byChecks,
     ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
+    ...(canSave === true && isByModel && { canSave }),
     // Stopped before its model had answered once, it has nothing to count.
     ...(steps > 0 && { spent: { steps, usage, money, workMs } }),
   };

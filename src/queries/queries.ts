@@ -13,6 +13,7 @@ import { createOpenCards } from "./open-cards.ts";
 import { answerOf, outputOf } from "./answers.ts";
 import { findIncident, incidentOf } from "./incidents.ts";
 import type { LinkRule } from "../core/links.ts";
+import { SAVE_EVAL } from "../core/tool-spec.ts";
 import { SILENCE } from "../thread/silences.ts";
 import { findAlerts } from "./alerts.ts";
 import { historyOf, questionsOf } from "./history.ts";
@@ -33,7 +34,8 @@ export function createQueries(
   { whyNot, mayLink, mayLinkAlert = mayLink }: LookedUp = {},
 ): Queries {
   const canSilence = tools.some(({ name }) => name === SILENCE);
-  const shown = { encode, mayLink, mayLinkAlert, canSilence };
+  const canSave = tools.some(({ name }) => name === SAVE_EVAL);
+  const shown = { encode, mayLink, mayLinkAlert, canSilence, canSave };
   const threads = createKnownThreads(journal, encode);
   const openCards = createOpenCards(threads, encode);
 

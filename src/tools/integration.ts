@@ -112,7 +112,7 @@ export interface ToolParts {
   whoIs(): WhoIs;
   handoffs(): Handoffs;
   /** Keeps a thread as a case of an evaluation, and says in which folder. @throws BotError NOT_AVAILABLE */
-  saveEval(key: JournalKey, into: string): Promise<string>;
+  saveEval(key: JournalKey, into: string, run?: string): Promise<string>;
   /** What is remembered from thread to thread. */
   memory(): Memory;
   /** The chat platforms that are configured; left out where tools are only listed. */

@@ -90,7 +90,6 @@ const NEVER_EDITED = new Set([
   "freeze_list",
   "host_overview",
   "host_ports",
-  "save_eval",
   "unmirror",
   "whoami",
 ]);

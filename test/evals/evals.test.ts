@@ -11,7 +11,10 @@ import { shareInterval } from "../../src/evals/interval.ts";
 import { type Result, reportText, summarise } from "../../src/evals/report.ts";
 import { caseOf } from "../../src/evals/save.ts";
 import { scoreOf } from "../../src/evals/score.ts";
-import { call, talking, wordsIn } from "../agent/talking.ts";
+import { createSaveEval } from "../../src/tools/evals/save-eval.ts";
+import { ANSWER, call, talking, wordsIn } from "../agent/talking.ts";
+import { createChat } from "../fakes/chat.ts";
+import { fakeTool } from "../fakes/stage.ts";
 import { scriptedModel } from "../fakes/scripted-model.ts";
 
 async function thread(answer = "CONFIRMED: web is down, as seen in [T1]."): Promise<Entry[]> {
@@ -124,6 +127,50 @@ test("a saved thread is a case that its own answer passes, without what has beco
   const again = caseOf("slack:T1:C1:1", entries, (text) => text);
   expect(again?.name).toBe(saved?.name);
   expect(caseOf("slack:T1:C1:1", entries.slice(0, 1), (text) => text)).toBeUndefined();
+});
+
+test("an earlier answer of a thread is kept as it was asked and answered then", async () => {
+  const stage = await talking([
+    { calls: [call("look", "web")] },
+    { text: "CONFIRMED: web is down, as seen in [T1]." },
+    { calls: [call("look", "db")] },
+    { text: "CONFIRMED: db is well, as seen in [T2]." },
+  ]);
+  await stage.ask("Why is web down?");
+  await stage.ask("And db?");
+  const entries = await stage.entries();
+  const caseIn = (run?: string) => caseOf("k", entries, (text) => text, run);
+  const files = Object.values(caseIn("r1")?.files ?? {}).join();
+  expect(files).toContain("web is down");
+  expect(files).not.toContain("db");
+  expect(Object.values(caseIn()?.files ?? {}).join()).toContain("db is well");
+  expect(caseIn("r1")?.name).not.toBe(caseIn()?.name);
+  expect(caseIn("r9")).toBeUndefined();
+});
+
+test("answers offer to be kept where that is set up, full members may, and guests may not", async () => {
+  const kept: unknown[] = [];
+  const save = createSaveEval(async (_, run) => {
+    kept.push(run);
+    return "/srv/evals/saved-1";
+  });
+  const look = fakeTool({ name: "look" });
+  const standings = { "test:ana": "member", "test:gus": "guest" } as const;
+  const script = [{ calls: [call("look", "web")] }, ANSWER];
+  const tools = [look, save];
+  const stage = await talking(script, {
+    tools,
+    chat: createChat({ channel: "slack:T1:C1", standings }),
+  });
+  await stage.ask("Why is web down?", "test:ana");
+  expect(stage.chat.answers().at(-1)).toMatchObject({ canSave: true });
+  await stage.ask("/run save_eval run=r1", "test:gus");
+  expect(kept).toEqual([]);
+  await stage.ask("/run save_eval run=r1", "test:ana");
+  expect(kept).toEqual(["r1"]);
+  const plain = await talking([{ calls: [call("look", "web")] }, ANSWER]);
+  await plain.ask("Why is web down?");
+  expect(plain.chat.answers().at(-1)).not.toHaveProperty("canSave");
 });
 
 test("a mistake in a case is told with its file and key", () => {

@@ -1,7 +1,7 @@
 import { capText, counted, formatBytes } from "../../core/text.ts";
 import type { CallResult } from "../shown.ts";
 import { shownBlocks } from "./basic.ts";
-import { type Button, quietButton, readButton } from "./buttons.ts";
+import { type Button, quietButton, readButton, saveButton } from "./buttons.ts";
 import { callInlines, type CallLine } from "./call.ts";
 import { gradedBlocks, withReferences } from "./grades.ts";
 import { readMarkdown } from "./markdown.ts";
@@ -53,7 +53,8 @@ export async function renderAnswer(
     const whole = { name: "answer.md", text: answer.text };
     const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
     const feedback = isModels(answer) ? { feedbackOn: answer.run } : {};
-    const buttons = [...more, ...offerButtons(answer)];
+    const saves = isModels(answer) && answer.canSave === true ? [saveButton(answer.run)] : [];
+    const buttons = [...more, ...offerButtons(answer), ...saves];
     return { blocks, buttons, ...feedback, ...(isCut && { whole }) };
   }
   return renderDirect(answer, mayLink, options);

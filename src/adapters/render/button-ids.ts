@@ -20,6 +20,8 @@ export type ButtonAction =
   | Feedback
   | IncidentPress
   | AlertPress
+  /** Keeps the run's answer as a case of an evaluation. */
+  | { kind: "save"; run: string }
   | { kind: "stop"; run?: string };
 
 /** Opens the form in which that is said of an incident. */
@@ -101,7 +103,7 @@ export function clickOf(action: string, revision: number, choice: Choice): CardC
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:stop:r1`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:save:r1`, `wk:stop:r1`, `wk:stop`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const RUN = /^r[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
@@ -116,6 +118,8 @@ export function readButtonAction(id: string): ButtonAction | undefined {
       ? { kind: "stop", ...(ref !== undefined && { run: ref }) }
       : undefined;
   if (ref === undefined) return undefined;
+  if (verb === "save")
+    return rest === undefined && RUN.test(ref) ? { kind: "save", run: ref } : undefined;
   if (verb === "answer") {
     return rest === undefined
       ? undefined

@@ -90,6 +90,11 @@ export function quietButton(to: "quiet" | "listen", run: string): Button {
   return { id: `wk:${to}:${run}`, label, style: "plain" };
 }
 
+/** Below a model's answer: keeps it as a case of an evaluation. */
+export function saveButton(run: string): Button {
+  return { id: `wk:save:${run}`, label: "Save as eval", style: "plain" };
+}
+
 /** `label` says of a button away from its card which one it is. */
 function approveButton(
   { action, revision, digest }: Pick<ActionCard, "action" | "revision" | "digest">,

@@ -1,6 +1,7 @@
 import type { Edit } from "../../core/edit.ts";
 import { isOverStatus } from "../../core/incident-status.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
+import { SAVE_EVAL } from "../../core/tool-spec.ts";
 import type { Click, Feedback } from "../inbox.ts";
 import type { Queries } from "../queries.ts";
 import type { AlertCard } from "../shown.ts";
@@ -114,6 +115,8 @@ export async function handleButton<Reply>(
       const verb = action.what === "resolve" ? "resolve" : "update";
       return target.openForm(incidentForm(action, card), `incident ${verb} ${card.id} …`);
     }
+    case "save":
+      return target.record({ kind: "text", text: `/run ${SAVE_EVAL} run=${action.run}` });
     case "alerts":
       return pressAlerts({ key, queries }, action, target);
     case "read": {

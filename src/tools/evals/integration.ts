@@ -20,5 +20,7 @@ export const evals = defineIntegration({
     ),
   }),
   unavailable: ({ folder }) => (folder === undefined ? "evals.folder isn't set." : undefined),
-  tools: ({ folder = "" }, { saveEval }) => [createSaveEval(async (key) => saveEval(key, folder))],
+  tools: ({ folder = "" }, { saveEval }) => [
+    createSaveEval(async (key, run) => saveEval(key, folder, run)),
+  ],
 });

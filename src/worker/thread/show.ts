@@ -25,6 +25,7 @@ import { livingOf } from "../../queries/living.ts";
 import { livingIn, livingName } from "../../thread/fold-living.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
+import { SAVE_EVAL } from "../../core/tool-spec.ts";
 import { SILENCE } from "../../thread/silences.ts";
 import { showElsewhere } from "./elsewhere.ts";
 import { Thread } from "../../thread/state.ts";
@@ -75,7 +76,8 @@ export const showRun: Learn<"show"> = (ctx, step, signal) => {
 export function shownAs({ encoder, dispatcher, ...parts }: ThreadContext["parts"]): ShownWords {
   const { mayLink, mayLinkAlert = mayLink } = parts;
   const canSilence = dispatcher.find(SILENCE) !== undefined;
-  return { encode: encoder.encode, mayLink, mayLinkAlert, canSilence };
+  const canSave = dispatcher.find(SAVE_EVAL) !== undefined;
+  return { encode: encoder.encode, mayLink, mayLinkAlert, canSilence, canSave };
 }
 
 /** Only who wrote an entry down knows that nobody has tried to show what it says; and that only once. */

@@ -241,3 +241,14 @@ test("a click that Discord gave up on is kept all the same, once and without ala
     await hasty.close();
   }
 });
+
+test("Save as eval below a model's answer is the command that keeps it, by whoever pressed", async () => {
+  const said = { ...answer("r2", "CONFIRMED: down"), isModelRun: true, canSave: true as const };
+  const on = await bot.view(thread).post(said, { id: "ended:r2", isRetry: false });
+  expect(await press("Save as eval", { on })).toMatchObject({ kind: "acked" });
+  expect((await bot.entries(thread)).at(-1)).toMatchObject({
+    kind: "command",
+    actor: { account: `discord:${bot.bob.id}`, name: "bob" },
+    command: { name: "run", tool: "save_eval", args: { run: "r2" } },
+  });
+});

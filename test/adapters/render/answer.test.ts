@@ -37,6 +37,22 @@ describe("a model's answer in a chat", () => {
     ).toBe(line);
   });
 
+  test("can be kept as a case of an evaluation where that is set up, by a button that names its run", async () => {
+    const labels = async (answer: object) => {
+      const { buttons } = await renderOutgoing(
+        { ...talkOf("r3", "CONFIRMED: it is down [T1].", 1), ...answer },
+        none,
+      );
+      return buttons.map(({ label, id }) => [label, readButtonAction(id)]);
+    };
+    expect(await labels({})).toEqual([]);
+    expect(await labels({ canSave: true })).toEqual([
+      ["Save as eval", { kind: "save", run: "r3" }],
+    ]);
+    expect(await labels({ canSave: true, status: "failed" })).toEqual([]);
+    expect(readButtonAction("wk:save:a1")).toBeUndefined();
+  });
+
   test("a long answer is read up to 900 characters, and the whole of it behind More", async () => {
     const paragraphs = Array.from(
       { length: 40 },

@@ -188,3 +188,16 @@ test("every press three times and out of order is one click", async () => {
   await bot.slack.idle();
   expect(await kept()).toHaveLength(1);
 });
+
+test("Save as eval below a model's answer is the command that keeps it, by whoever pressed", async () => {
+  const said = { ...answer("r2", "CONFIRMED: down"), isModelRun: true, canSave: true as const };
+  const ts = await view.post(said, { id: "ended:r2", isRetry: false });
+  expect(await press("Save as eval", ts)).toMatchObject({ acknowledged: true });
+  expect(await kept()).toMatchObject([
+    {
+      kind: "command",
+      actor: { account: bot.account(bot.bob), name: "bob" },
+      command: { name: "run", tool: "save_eval", args: { run: "r2" } },
+    },
+  ]);
+});
