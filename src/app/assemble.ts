@@ -65,7 +65,13 @@ import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { placeIn, withRoutes } from "./thread-places.ts";
 import { createToolbox } from "./toolbox.ts";
-import { loadToolset, problemsOf, skillProblemText, type Toolset } from "./toolset.ts";
+import {
+  agentFileProblems,
+  loadToolset,
+  problemsOf,
+  skillProblemText,
+  type Toolset,
+} from "./toolset.ts";
 import { startWatchdog } from "./watchdog.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 
@@ -132,10 +138,11 @@ function openOps(
   return [ops, openModels(model, { log, ops })] as const;
 }
 
-function logWarnings(log: Logger, { problems, warnings, live }: Toolset): void {
+function logWarnings(log: Logger, config: Config, toolset: Toolset): void {
+  const { problems, warnings, live, agentFile } = toolset;
   for (const warning of warnings) log.warn(warning);
   for (const problem of problems) log[problem.loaded ? "info" : "warn"](skillProblemText(problem));
-  for (const text of problemsOf(live)) log.warn(text);
+  for (const text of [...problemsOf(live), ...agentFileProblems(config, agentFile)]) log.warn(text);
 }
 
 function logTrouble(log: Logger, error: unknown, key: JournalKey | undefined): void {
@@ -246,7 +253,7 @@ async function loadTools(
     const secrets = openSecrets(config, journal);
     const team = { forms: () => toolForms, secrets: () => secrets };
     const toolset = await loadToolset(config, { ...lent, ...team, launch: createLaunch() });
-    logWarnings(log, toolset);
+    logWarnings(log, config, toolset);
     return toolset;
   } catch (error) {
     await journal.close();

@@ -12,6 +12,7 @@ import { knownModel, priceText } from "../models/known.ts";
 import { contextWindowOf, modelProblem } from "../models/load.ts";
 import { settingsFor } from "./models.ts";
 import type { Encoder } from "../security/encoder.ts";
+import { type Mode, termsFor } from "../thread/modes.ts";
 import type { RunParts } from "../thread/surroundings.ts";
 import { type Freezes, freezesSeen } from "../team/freezes.ts";
 import { describeInput } from "../tools/input-schema.ts";
@@ -20,8 +21,11 @@ import { answerWithoutModel } from "./no-model.ts";
 import { mostUsed } from "./skill-use.ts";
 import { hasMoreSkills, reloadToolset, runTerms, type Toolset } from "./toolset.ts";
 
-/** As often as tools can be changed during one run. */
-const MAX_EARLIER = 20;
+/** The modes of the runs that nothing asked for but what was said; helpers are found by the run that asked for them. */
+const MODES: readonly Mode[] = [{ kind: "main" }, { kind: "triage" }, { kind: "chat" }];
+
+/** As often as tools can be changed during one run, for each of them. */
+const MAX_EARLIER = 20 * MODES.length;
 
 /** How soon a change is noticed. */
 const RELOAD_MS = 2_000;
@@ -50,6 +54,11 @@ function checkingOf(
   const verifyAfterMs = minutes > 0 ? minutes * 60_000 : undefined;
   const { firstLook } = model;
   return createChecking({ skills, tools: () => tools, firstLook, verifyAfterMs });
+}
+
+/** What runs with these terms can begin with. */
+function prefixesOf(terms: RunTerms): Set<string> {
+  return new Set(MODES.flatMap((mode) => termsFor(terms, mode)?.prefix ?? []));
 }
 
 /** Orders skills now and whenever a new week may have begun. */
@@ -85,7 +94,7 @@ export function createToolbox(
   }
 
   function renew(): void {
-    if (terms !== undefined) earlier.set(terms.prefix, terms);
+    if (terms !== undefined) for (const prefix of prefixesOf(terms)) earlier.set(prefix, terms);
     terms = runTerms(config, toolset, used);
   }
 
@@ -103,7 +112,7 @@ export function createToolbox(
     toolset = next;
     tools.splice(0, tools.length, ...next.tools);
     renew();
-    log.info("changed tools or skills were loaded");
+    log.info("changed tools, skills or agent.md were loaded");
   }
 
   const status = () => {
@@ -144,7 +153,7 @@ export function createToolbox(
     start(): Stoppable {
       const looking = freezes.start();
       const ordering = startOrdering(reorder, log);
-      const reloading = startReloading(async () => (toolset.isLive ? reload() : undefined), log);
+      const reloading = startReloading(reload, log);
       return {
         async stop() {
           reloading.abort();

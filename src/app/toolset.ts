@@ -1,9 +1,16 @@
 import { escalationWarnings } from "../approvals/escalation.ts";
+import {
+  type AgentFile,
+  agentFileWords,
+  fitAgentText,
+  openAgentFile,
+  withAgentText,
+} from "../agent/agent-file.ts";
 import { CHAT_PROMPT, HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { estimateTokens } from "../core/block.ts";
-import { messageOf } from "../core/errors.ts";
+import { BotError, messageOf } from "../core/errors.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
 import { shipped } from "../core/installation.ts";
@@ -33,8 +40,8 @@ import type { Tool } from "../tools/tool.ts";
 export interface Toolset extends Skills {
   /** Where the skills come from. */
   library: SkillLibrary;
-  /** People may change some of it while the program runs. */
-  isLive: boolean;
+  /** What the team wrote for every run. */
+  agentFile: AgentFile;
   tools: readonly Tool[];
   /** Those that a model's requests do not describe: there would be too much to read. */
   found: readonly Tool[];
@@ -71,6 +78,12 @@ export async function loadToolset(
       yield* folders;
     },
   };
+  const agentFile = openAgentFile(config.agentFile, encode);
+  await agentFile.refresh();
+  if (agentFile.problem !== undefined) {
+    const text = `The configuration has a mistake:\n- ${encode(agentFile.problem)}`;
+    throw new BotError("CONFIG_INVALID", text);
+  }
   const prepared = readPrepared();
   const library = openSkills(places, encode, prepared && { folder: shipped("skills"), prepared });
   await library.refresh();
@@ -84,7 +97,7 @@ export async function loadToolset(
   const opened = await openLiveTools(values, parts);
   const live = fetched === undefined ? opened : [fetched, ...opened];
   await refresh(fixed, live);
-  const { tools, found } = listTools(config, fixed, live, skills);
+  const { tools, found } = listTools(config, { fixed, live, skills, agentFile });
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
   checkPages(config, fixed);
   warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
@@ -95,10 +108,9 @@ export async function loadToolset(
     if (isMistake) warn(`skill ${at}: ${text}`);
   const offered = new Set(tools.map(({ name }) => name));
   const proofs = (await connectionProofs(values, parts)).filter(({ tool }) => offered.has(tool));
-  const isLive = live.length + folders.length > 0;
   return {
     library,
-    isLive,
+    agentFile,
     skills,
     problems,
     tools,
@@ -122,9 +134,7 @@ function fetchedSkills(
 
 function listTools(
   config: Config,
-  fixed: readonly Tool[],
-  live: readonly LiveTools[],
-  skills: readonly Skill[],
+  { fixed, live, skills, agentFile }: Pick<Toolset, "fixed" | "live" | "skills" | "agentFile">,
 ): Pick<Toolset, "tools" | "found"> {
   const { id } = config.model;
   const every = [...fixed, ...live.flatMap((each) => each.tools)];
@@ -133,7 +143,7 @@ function listTools(
   if (id === undefined) return { tools: all, found: [] };
   const contextWindow = contextWindowOf(id, config.model);
   const plans = keepsPlans(settingsOf(agentPart, config.values), contextWindow);
-  const system = JSON.stringify(systemText(config, skills, contextWindow));
+  const system = JSON.stringify(systemText(config, { skills, agentFile }, contextWindow));
   const taken = estimateTokens(system) + ownTokens(all, { plans });
   const found = toolsToFind(all, contextWindow, taken);
   return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
@@ -163,6 +173,17 @@ export function skillProblemText({ at, text }: SkillProblem): string {
   return `skill ${at}: ${text}`;
 }
 
+/** What of the team's text is not used, and why. */
+export function agentFileProblems(
+  { model }: Pick<Config, "model">,
+  { path, text, problem }: Pick<AgentFile, "path" | "text" | "problem">,
+): string[] {
+  if (problem !== undefined) return [`${problem} (what it was before stays in use)`];
+  if (model.id === undefined) return [];
+  const words = agentFileWords({ path, text }, contextWindowOf(model.id, model));
+  return words === undefined || words.isWhole ? [] : [words.text];
+}
+
 /** True: some of the tools are others now. */
 async function refresh(fixed: readonly Tool[], live: readonly LiveTools[]): Promise<boolean> {
   let isOther = false;
@@ -183,15 +204,20 @@ export async function reloadToolset(
   last: Toolset,
   warn: (text: string) => void,
 ): Promise<Toolset | undefined> {
-  const { fixed, live, library } = last;
-  const problemsNow = () => [...problemsOf(live), ...library.problems.map(skillProblemText)];
+  const { fixed, live, library, agentFile } = last;
+  const problemsNow = () => [
+    ...problemsOf(live),
+    ...library.problems.map(skillProblemText),
+    ...agentFileProblems(config, agentFile),
+  ];
   const said = new Set(problemsNow());
   const isToolOther = await refresh(fixed, live);
   // After them: a folder from git may have come.
-  const isOther = (await library.refresh()) || isToolOther;
+  const isSkillOther = await library.refresh();
+  const isOther = (await agentFile.refresh()) || isSkillOther || isToolOther;
   for (const text of problemsNow()) if (!said.has(text)) warn(text);
   if (!isOther) return undefined;
-  const { tools, found } = listTools(config, fixed, live, library.skills);
+  const { tools, found } = listTools(config, { ...last, skills: library.skills });
   try {
     checkPolicyNames(config, tools);
     return { ...last, problems: library.problems, tools, found };
@@ -229,6 +255,7 @@ function modesOf(
   values: Config["values"],
   { triage, chatOnly }: Agent,
   tools: readonly Tool[],
+  teamText: string | undefined,
 ): Pick<RunTerms, "modes"> {
   const { helpers: isOn, depth, perRun } = settingsOf(helpers, values);
   const reads = tools.filter(
@@ -236,9 +263,11 @@ function modesOf(
   );
   return {
     modes: {
-      ...(isOn && { helper: { system: HELPER_PROMPT, depth, perRun } }),
+      ...(isOn && { helper: { system: withAgentText(HELPER_PROMPT, teamText), depth, perRun } }),
       ...(triage && { triage: { tools: reads.map(({ name }) => name) } }),
-      ...(chatOnly.length > 0 && { chat: { system: CHAT_PROMPT, channels: chatOnly } }),
+      ...(chatOnly.length > 0 && {
+        chat: { system: withAgentText(CHAT_PROMPT, teamText), channels: chatOnly },
+      }),
     },
   };
 }
@@ -246,19 +275,28 @@ function modesOf(
 /** Of a window, what the list of skills may take. */
 const CATALOG_SHARE = 1 / 32;
 
-/** What a model reads before everything else: the prompt, and below it the skills, of which a small window has fewer. */
+/** What of the team's text fits. */
+function teamTextIn({ text }: Pick<AgentFile, "text">, contextWindow: number): string | undefined {
+  return text === undefined ? undefined : fitAgentText(text, contextWindow).text;
+}
+
+/**
+ * What a model reads before everything else: the prompt, below it the team's text, and the skills, of which a small window has
+ * fewer.
+ */
 function systemText(
   { values }: Pick<Config, "values">,
-  skills: readonly Skill[],
+  { skills, agentFile }: Pick<Toolset, "skills" | "agentFile">,
   contextWindow: number,
   mostUsed: readonly string[] = [],
 ): string {
-  if (skills.length === 0) return SYSTEM_PROMPT;
+  const prompt = withAgentText(SYSTEM_PROMPT, teamTextIn(agentFile, contextWindow));
+  if (skills.length === 0) return prompt;
   const { described, pinned } = settingsOf(skillIntegration, values);
   const isShipped = ({ folder }: Skill) => folder.startsWith(shipped("skills"));
   const first = [...pinned, ...mostUsed];
   const maxTokens = contextWindow * CATALOG_SHARE;
-  return `${SYSTEM_PROMPT}\n\n${catalogText(skills, { described, first, isShipped, maxTokens })}`;
+  return `${prompt}\n\n${catalogText(skills, { described, first, isShipped, maxTokens })}`;
 }
 
 /** What every model's run is made of; undefined where no model is configured. `mostUsed`: skills by name, for the order in which they are described. */
@@ -269,12 +307,12 @@ export function runTerms(
 ): RunTerms | undefined {
   const { model, budgets, values } = config;
   if (model.id === undefined) return undefined;
-  const { tools, found, skills } = toolset;
+  const { tools, found, skills, agentFile } = toolset;
   const agent = settingsOf(agentPart, values);
   const contextWindow = contextWindowOf(model.id, model);
   return hashTerms({
     model: model.id,
-    system: systemText(config, skills, contextWindow, mostUsed),
+    system: systemText(config, toolset, contextWindow, mostUsed),
     ...toolTerms(tools, found, { plans: keepsPlans(agent, contextWindow) }),
     ...allowedTerms(skills),
     ...gateTerms(agent, toolset),
@@ -296,7 +334,7 @@ export function runTerms(
       person: budgets.centsPerPersonDay,
       place: budgets.centsPerPlaceDay,
     },
-    ...modesOf(values, agent, tools),
+    ...modesOf(values, agent, tools, teamTextIn(agentFile, contextWindow)),
     contextWindow,
   });
 }

@@ -1,6 +1,7 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type * as z from "zod";
 import { PLATFORMS } from "../adapters/platforms.ts";
+import { AGENT_FILE } from "../agent/agent-file.ts";
 import { toolsIn } from "../approvals/access.ts";
 import { allowProblem } from "../approvals/matching.ts";
 import { globMatches } from "../core/glob.ts";
@@ -40,6 +41,8 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly isPortSet: boolean;
   /** The yaml that was read; absolute. Undefined: there is none, and the built-in policy holds. */
   readonly file: string | undefined;
+  /** Where the team's text for every run may stand: beside the yaml, or where that would be; absolute. */
+  readonly agentFile: string;
   readonly terminal: {
     /** False where NO_COLOR is set (no-color.org). */
     readonly color: boolean;
@@ -127,6 +130,7 @@ export async function loadConfig(
     port: port ?? DEFAULT_PORT,
     isPortSet: port !== undefined,
     file: file?.path,
+    agentFile: resolve(file === undefined ? cwd : dirname(file.path), AGENT_FILE),
     terminal: { color: noColor === undefined, dumb: env["TERM"] === "dumb" },
     ...policy,
     model: {

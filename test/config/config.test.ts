@@ -59,6 +59,7 @@ describe("without any configuration", () => {
     });
     expect(config).toEqual({
       dataDir: join(cwd, "data"),
+      agentFile: join(cwd, "agent.md"),
       host: hostname(),
       platforms: [],
       wakeups: "in-process",

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { AGENT_FILE, type AgentFile, agentFileWords } from "../../agent/agent-file.ts";
 import type { ChatAdapter, Vault } from "../../adapters/adapter.ts";
 import { PLATFORMS } from "../../adapters/platforms.ts";
 import type { Config } from "../../config/config.ts";
@@ -10,7 +11,7 @@ import { transportOf } from "../../core/journal-key.ts";
 import { counted } from "../../core/text.ts";
 import { chosenStore } from "../../journal/stores.ts";
 import { PROBE } from "../../models/health.ts";
-import { loadModel, type ModelSettings } from "../../models/load.ts";
+import { contextWindowOf, loadModel, type ModelSettings } from "../../models/load.ts";
 import { NO_MODEL } from "../../core/routes.ts";
 import { chainOf, settingsFor } from "../models.ts";
 import { loadDigests, nextLines } from "../digests.ts";
@@ -58,7 +59,7 @@ async function* examineAll(
   { config, envFile }: Input,
   { platforms, toolset, network, secrets }: Examined,
 ): AsyncIterable<CheckedPart> {
-  const { tools, live, unavailable, proofs, skills, problems, warnings } = toolset;
+  const { tools, live, unavailable, proofs, skills, problems, warnings, agentFile } = toolset;
   yield { state: "ok", subject: "node", text: process.version };
   yield envFile === undefined
     ? { state: "absent", subject: "environment", text: "no .env file was read" }
@@ -67,6 +68,7 @@ async function* examineAll(
         subject: "environment",
         text: `${envFile} was read; variables set elsewhere take precedence`,
       };
+  yield* examineAgentFile(config, agentFile);
   const kept = new Map<string, string>();
   yield* examineStore(config, platforms, kept);
   yield* examineModels(config.model);
@@ -87,6 +89,14 @@ async function* examineAll(
   }
   for (const { subject, problems: found } of live)
     for (const text of found) yield { state: "broken", subject, text };
+}
+
+/** Without a model nobody reads it. */
+function* examineAgentFile({ model }: Config, file: AgentFile): Iterable<CheckedPart> {
+  if (model.id === undefined) return;
+  const words = agentFileWords(file, contextWindowOf(model.id, model));
+  if (words === undefined) return;
+  yield { state: words.isWhole ? "ok" : "absent", subject: AGENT_FILE, text: words.text };
 }
 
 /** In chat nobody sits at this machine, so its own network is closed until it is opened. */
