@@ -78,9 +78,12 @@ export function countedTokens({ input, output, cacheRead, cacheWrite }: Usage): 
   return input + output + cacheWrite + Math.ceil(cacheRead * CACHED_SHARE);
 }
 
+/** Roughly, and in no text exactly. */
+export const CHARACTERS_PER_TOKEN = 4;
+
 /** Tokens of a text that no provider has counted yet, roughly: four characters are one. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4);
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
 }
 
 /** Files of one message that are read. */

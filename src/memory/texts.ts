@@ -1,3 +1,4 @@
+import { chunksOf, sectionsIn } from "../core/text-chunks.ts";
 import { byTerms, type Ranked } from "./ranking.ts";
 import { termsIn } from "./terms.ts";
 
@@ -7,6 +8,9 @@ export interface TextPart {
   readonly at: string;
   readonly text: string;
 }
+
+/** A sentence at the end of one part begins the next, so that what belongs together is found together. */
+const SIZE = { tokens: 500, overlap: 50 };
 
 /** Parts of texts, ranked as memory is: for what does not change while the program runs. */
 export function createTextSearch(parts: readonly TextPart[]) {
@@ -42,15 +46,13 @@ export function createTextSearch(parts: readonly TextPart[]) {
 }
 
 /** A Markdown text by its sections, each with its heading; what is long in several. */
-export function sectionsOf(at: string, markdown: string, maxLength = 2_000): TextPart[] {
-  const sections = markdown.split(/^(?=#{1,3} )/m).filter((text) => text.trim() !== "");
-  return sections.flatMap((text) => {
-    const heading = /^#{1,3} +(.+)/.exec(text)?.[1]?.trim();
-    const name = heading === undefined ? at : `${at}: ${heading}`;
-    const count = Math.ceil(text.length / maxLength);
-    return Array.from({ length: count }, (_, i) => ({
-      at: name,
-      text: text.slice(i * maxLength, (i + 1) * maxLength),
-    }));
-  });
+export function sectionsOf(at: string, markdown: string): TextPart[] {
+  return sectionsIn(markdown, 3)
+    .filter(({ text }) => text.trim() !== "")
+    .flatMap(({ heading = "", text }) =>
+      chunksOf(text, SIZE).map((chunk) => ({
+        at: heading === "" ? at : `${at}: ${heading}`,
+        text: chunk.text,
+      })),
+    );
 }
