@@ -46,6 +46,8 @@ export interface Adapter {
    * @throws as `View.post`
    */
   announce?(channel: string, notice: Notice, delivery: Delivery): Promise<MessageRef>;
+  /** Whether what people write arrives in this process now. Left out: it does. */
+  isUp?(): boolean;
   /** What `status` says of this process's connection, a line each. Left out, or none, where there is nothing to know. */
   about?(): string[];
   /** Takes no more events and ends the connections. What was taken is in the journal. */
@@ -124,6 +126,7 @@ export interface ChatAdapter extends Adapter {
    */
   start(parts: ChatParts): Promise<void>;
   stop(): Promise<void>;
+  isUp(): boolean;
   /** A channel, named as by `Adapter.channel`, in which a thread can be begun. @throws BotError PLATFORM_REFUSED in any other, else as `open` */
   channelAt(channel: string): Promise<OpenChannel>;
   /**

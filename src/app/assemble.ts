@@ -17,7 +17,6 @@ import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { startCatalog } from "../incidents/catalog-thread.ts";
 import type { Ledger } from "../incidents/incident.ts";
 import { createLedger } from "../incidents/ledger.ts";
-import { startBeating } from "../journal/heartbeat.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
@@ -50,7 +49,7 @@ import { alertLinkRule } from "./alert-link-rule.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
-import { openEvents } from "./events.ts";
+import { openEvents, type Watching } from "./events.ts";
 import { createIncidentNews } from "./incident-news.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
 import { openMemory } from "./memory.ts";
@@ -72,14 +71,10 @@ import {
   skillProblemText,
   type Toolset,
 } from "./toolset.ts";
-import { startWatchdog } from "./watchdog.ts";
 import { createWorker, type Worker } from "../worker/worker.ts";
 
 /** A lease's life unless renewed, which happens every third of it: after it another process may take over what a dead one left. */
 export const LEASE_MS = 6_000;
-
-/** Until then a start loads code, which holds the event loop. */
-const START_MS = 3_000;
 
 /** Until then the status line is enough; who waits longer wants to see what is being done. */
 const SHOW_AFTER_MS = 15_000;
@@ -108,6 +103,8 @@ export interface Bot {
   alertRoutes(): Promise<HttpRoute[]>;
   /** Where figures of this process can be read. */
   metricsRoutes: readonly HttpRoute[];
+  /** Where is said whether it can work. */
+  healthRoute: HttpRoute;
   /**
    * What the rules say of a typed command by this full member in this channel; undefined where it is no call of a tool. Only a
    * forecast: what counts is said again when the call is made.
@@ -289,13 +286,10 @@ function policyOf(config: Config, lent: Lent) {
   return { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone, memory, ledger };
 }
 
-function watch(log: Logger, { atWork }: Pick<Worker, "atWork">): Stoppable {
-  return startWatchdog({ log, atWork, afterMs: START_MS });
-}
-
 /** Ends the work, then what shows it, then everything else, and closes the store. */
 async function endAll(
   worker: Pick<Worker, "stop">,
+  watching: Watching,
   {
     config,
     adapters,
@@ -304,10 +298,11 @@ async function endAll(
     journal,
   }: Pick<Lending, "config" | "adapters" | "ending" | "journal"> & { parts: readonly Stoppable[] },
 ): Promise<void> {
+  watching.drain();
   await worker.stop(config.drainMs);
   // Until now they could still show what was owed; what they took meanwhile is in the journal.
   await Promise.allSettled([...adapters.values()].map(async (adapter) => adapter.stop?.()));
-  for (const each of parts) await each.stop();
+  for (const each of [...parts, watching]) await each.stop();
   ending.abort();
   await journal.close();
 }
@@ -350,7 +345,7 @@ export async function assemble(
   const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
   const toolbox = createToolbox(config, toolset, { ...held, ...digests, models, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;
-  const watching = await openEvents(config, log, (name) => dispatcher.find(name) !== undefined);
+  const watching = await openEvents(config, log, journal, () => ({ dispatcher, worker }));
   const { events } = watching;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
@@ -391,7 +386,7 @@ export async function assemble(
   let stopped: Promise<void> | undefined;
   return {
     ...entrance,
-    metricsRoutes: watching.routes,
+    ...watching.routes,
     ...(await openAlerts({ ...held, log, encoder })),
     receive: intake.receive,
     overview,
@@ -403,9 +398,9 @@ export async function assemble(
     forecast: (text, account, channel) => forecast(threads, read(text), account, channel),
     start(...served) {
       takeIn(served, held, threads, handlers, [digests, lent.news]);
-      started.push(wakeups.start(worker.work), toolbox.start(), startBeating(journal, host, log));
-      started.push(digests.start(), watch(log, worker));
+      started.push(wakeups.start(worker.work), toolbox.start(), digests.start());
+      started.push(watching.start(served));
     },
-    stop: () => (stopped ??= endAll(worker, { ...held, parts: [...started, models, watching] })),
+    stop: () => (stopped ??= endAll(worker, watching, { ...held, parts: [...started, models] })),
   };
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Adapter } from "../adapters/adapter.ts";
 import type { Config } from "../config/config.ts";
 import { watchingPart } from "../config/watching.ts";
 import { createBearerCheck } from "../core/bearer.ts";
@@ -7,39 +8,82 @@ import { programVersion } from "../core/installation.ts";
 import { settingsOf } from "../core/settings.ts";
 import { createBus, type Publisher } from "../events/bus.ts";
 import { logEvents, logFault } from "../events/log.ts";
-import type { Stoppable } from "../journal/journal.ts";
+import { startBeating } from "../journal/heartbeat.ts";
+import type { Journal, Stoppable } from "../journal/journal.ts";
+import type { Dispatcher } from "../tools/dispatch.ts";
+import type { Worker } from "../worker/worker.ts";
+import { createHealth } from "./health.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+/** Until then a start loads code, which holds the event loop. */
+const START_MS = 3_000;
 
 /** Figures and traces are to be whole also after a burst, such as a hundred threads that are taken up at once. */
 const CAPACITY = 8_192;
 
 export interface Watching extends Stoppable {
   readonly events: Publisher;
-  /** What is served for whoever watches. */
-  readonly routes: readonly HttpRoute[];
+  readonly routes: {
+    /** Figures, for who has the token. */
+    readonly metricsRoutes: readonly HttpRoute[];
+    /** Whether this process can work, for anybody. */
+    readonly healthRoute: HttpRoute;
+  };
+  /** From now on work is taken up for these, and the store hears that this host is at work. */
+  start(served: readonly Adapter[]): Stoppable;
+  /** From now on nothing new is begun. */
+  drain(): void;
 }
 
-/** The bus, and who watches by this configuration: the log always, figures and traces where they are wanted. */
+interface Watched {
+  dispatcher: Pick<Dispatcher, "find">;
+  worker: Pick<Worker, "atWork">;
+}
+
+/**
+ * The bus, and who watches by this configuration: the log always, figures and traces where they are wanted. `watched`: what
+ * is made after it.
+ */
 export async function openEvents(
   config: Config,
   log: Logger,
-  isTool: (name: string) => boolean,
+  journal: Pick<Journal, "beat">,
+  watched: () => Watched,
 ): Promise<Watching> {
+  const { host } = config;
+  const health = createHealth({ beat: async () => journal.beat(host) });
   const { metricsToken, tracesEndpoint, tracesHeaders } = settingsOf(watchingPart, config.values);
   const bus = createBus(logFault(log));
   bus.subscribe("log", logEvents(log), { capacity: CAPACITY });
-  const routes: HttpRoute[] = [];
+  const metricsRoutes: HttpRoute[] = [];
   if (metricsToken !== undefined) {
     const { createMetrics } = await import("../events/metrics.ts");
-    const metrics = createMetrics({ isTool, dropped: bus.dropped });
+    const metrics = createMetrics({
+      isTool: (name) => watched().dispatcher.find(name) !== undefined,
+      dropped: bus.dropped,
+    });
     bus.subscribe("metrics", metrics.subscriber, { capacity: CAPACITY });
-    routes.push(metricsRoute(metricsToken, metrics));
+    metricsRoutes.push(metricsRoute(metricsToken, metrics));
   }
   const traces =
     tracesEndpoint && (await openTraces(config, { url: tracesEndpoint, headers: tracesHeaders }));
   if (traces) bus.subscribe("traces", traces.subscriber, { capacity: CAPACITY });
   return {
     events: bus,
-    routes,
+    routes: { metricsRoutes, healthRoute: health.route },
+    start(served) {
+      health.start(served);
+      const beats = startBeating(journal, host, log);
+      const { atWork } = watched().worker;
+      const watchdog = startWatchdog({ log, atWork, afterMs: START_MS });
+      return {
+        async stop() {
+          await beats.stop();
+          await watchdog.stop();
+        },
+      };
+    },
+    drain: health.stop,
     async stop() {
       bus.flush();
       if (traces) await traces.stop();

@@ -34,7 +34,7 @@ export async function serve(config: Config): Promise<number> {
     const isPublic = routes.length > 0 || (config.isPortSet && platforms.length > 0);
     const host = config.listenHost ?? (isPublic ? undefined : LOOPBACK);
     if (isPublic || agents !== undefined) {
-      const all = [...routes, ...(agents?.routes ?? [])];
+      const all = [bot.healthRoute, ...routes, ...(agents?.routes ?? [])];
       http = await startHttpServer({ routes: all, port: config.port, host, log });
     }
     bot.start(...platforms, ...(agents === undefined ? [] : [agents.adapter]));

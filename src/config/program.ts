@@ -329,7 +329,7 @@ export const processPart = defineSettings({
     port: fromEnv(
       "PORT",
       port.optional(),
-      "The port of the HTTP server. Set, it listens whenever the program serves Slack or Discord, and answers at `/healthz`. Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
+      "The port of the HTTP server. Set, it listens whenever the program serves Slack or Discord, and answers at `/healthz` and `/readyz` (see [operating](operate.md#health)). Empty: it listens on 3000 only if something needs it, such as Slack without Socket Mode.",
     ),
     listenHost: fromEnv(
       "LISTEN_HOST",

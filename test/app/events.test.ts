@@ -11,6 +11,9 @@ import { loadConfig } from "../../src/config/config.ts";
 
 const TOKEN = "0123456789abcdef";
 const log = pino({ level: "silent" });
+const JOURNAL = { beat: async () => {} };
+const watched = () => ({ dispatcher: { find: () => undefined }, worker: { atWork: () => [] } });
+const PARTS = [log, JOURNAL, watched] as const;
 
 async function configOf(env: Record<string, string>) {
   const cwd = await mkdtemp(join(tmpdir(), "wk-events-"));
@@ -32,11 +35,16 @@ const ended = {
 } as const;
 
 test("figures are served to who has the token, and to nobody where none is set", async () => {
-  const { routes: none } = await openEvents(await configOf({}), log, () => true);
-  expect(none).toEqual([]);
+  const { routes: none } = await openEvents(await configOf({}), ...PARTS);
+  expect(none.metricsRoutes).toEqual([]);
   const config = await configOf({ METRICS_TOKEN: TOKEN });
-  const { events, routes } = await openEvents(config, log, () => true);
-  const server = await startHttpServer({ routes, port: 0, host: "127.0.0.1", log });
+  const { events, routes } = await openEvents(config, ...PARTS);
+  const server = await startHttpServer({
+    routes: routes.metricsRoutes,
+    port: 0,
+    host: "127.0.0.1",
+    log,
+  });
   onTestFinished(() => server.stop());
   const read = async (token: string) =>
     fetch(`http://127.0.0.1:${server.port}/metrics`, { headers: { authorization: token } });
@@ -74,7 +82,7 @@ test("traces go to the collector with its headers, and a stop sends what is left
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     OTEL_EXPORTER_OTLP_HEADERS: "x-key=a=b,authorization=Bearer%20held-by-nobody",
   });
-  const { events, stop } = await openEvents(config, log, () => true);
+  const { events, stop } = await openEvents(config, ...PARTS);
   events.publish({
     ...ended,
     entry: {
@@ -122,7 +130,7 @@ test("a collector that hangs does not hold up a stop for more than its limit", a
   const address = collector.address();
   const port = typeof address === "object" ? address?.port : undefined;
   const config = await configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
-  const { events, stop } = await openEvents(config, log, () => true);
+  const { events, stop } = await openEvents(config, ...PARTS);
   events.publish(ended);
   // Without the limit it waits for the exporter's own, of 5 s and more; how fast this machine is does not matter.
   const other = new Promise((resolve) => setTimeout(resolve, 4_500, "waited"));

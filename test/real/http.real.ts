@@ -91,7 +91,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-test("npm start answers at /healthz where PORT is set, and agents where they are turned on, also when no platform sends to it", async () => {
+test("npm start answers at /healthz and /readyz where PORT is set, and agents where they are turned on, also when no platform sends to it", async () => {
   const slack = await FakeSlack.start();
   ends.push(() => slack.stop());
   const port = await freePort();
@@ -108,6 +108,8 @@ test("npm start answers at /healthz where PORT is set, and agents where they are
   await expect.poll(logged).toContain('"serving"');
   const health = await fetch(`http://127.0.0.1:${port}/healthz`);
   expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
+  const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+  expect([ready.status, await ready.text()]).toEqual([200, "ready\n"]);
   const agent = await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", body: "{}" });
   expect([agent.status, agent.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
 });

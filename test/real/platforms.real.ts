@@ -25,6 +25,7 @@ function platform(...errors: BotError[]) {
       if (error !== undefined) throw error;
     },
     stop: async () => {},
+    isUp: () => starts > 0,
     channelAt: async () => ({ name: "#c", isPublic: true, has: async () => true }),
     open: async () => "chat:T1:C1",
     examine: async () => [],

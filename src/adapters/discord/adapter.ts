@@ -1,7 +1,7 @@
 import { BotError } from "../../core/errors.ts";
 import type { People } from "../../core/people.ts";
 import type { ChatAdapter, OpenChannel } from "../adapter.ts";
-import { createApi } from "./api.ts";
+import { type Api, createApi } from "./api.ts";
 import { renderOutgoing } from "../render/message.ts";
 import { type Channels, createChannels, isThreadType } from "./channels.ts";
 import { discordMessages } from "./encode.ts";
@@ -14,7 +14,7 @@ import { createView } from "./view.ts";
 
 /** Discord by its gateway and API version 10, as one bot; it needs no port. Nothing is asked of it before `start`. */
 export function createDiscord(options: DiscordOptions): ChatAdapter {
-  const { token, apiUrl, guilds, shards, log } = options;
+  const { token, apiUrl, log } = options;
   const api = createApi(token, apiUrl);
   const channels = createChannels(api);
   let session: Session | undefined;
@@ -86,6 +86,8 @@ export function createDiscord(options: DiscordOptions): ChatAdapter {
       api.stop();
     },
 
+    isUp: () => session?.connection.isUp() === true,
+
     async announce(named, notice, delivery) {
       const { posting } = connected(session);
       const place = await channelIn(served, channels, named);
@@ -102,11 +104,21 @@ export function createDiscord(options: DiscordOptions): ChatAdapter {
 
     beneath: async (...message) => connected(session).beneath(...message),
 
+    ...examining(api, channels, options),
+  };
+}
+
+/** What `doctor` asks. */
+function examining(
+  api: Api,
+  channels: Channels,
+  { guilds, shards }: DiscordOptions,
+): Pick<ChatAdapter, "examine" | "examineChannel"> {
+  return {
     async examine(kept) {
       const { examine } = await import("./examine.ts");
       return examine(api, { configured: guilds, kept, shards });
     },
-
     examineChannel: async (named) =>
       (await import("./examine.ts")).examineChannel(api, channels, named),
   };

@@ -111,6 +111,8 @@ export function createConnection(parts: ConnectionParts) {
   return {
     open,
     close: () => end(client),
+    /** A shard of this process is connected. */
+    isUp: () => ws.shards.some(({ status }) => status === Status.Ready),
     /** Which of this process's shards are connected, for people. Undefined where it is to connect all. */
     about: () =>
       shards && showConnected(shards, (id) => ws.shards.get(id)?.status === Status.Ready),

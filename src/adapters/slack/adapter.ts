@@ -91,6 +91,7 @@ export function createSlack(options: SlackOptions): ChatAdapter {
       isStopped = true;
       await Promise.all([source?.stop(), workspaces?.stop()]);
     },
+    isUp: () => workspaces !== undefined && source?.isUp() === true,
     channelAt: async (channel) => named(here(), channel).channelAt(channel),
     open: async (channel, text, delivery) => named(here(), channel).begin(channel, text, delivery),
     ...examining(options, () => source ?? newSource()),

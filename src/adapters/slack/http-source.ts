@@ -84,6 +84,7 @@ export function createHttpSource({
       take = undefined;
       await atMost(STOP_MS, Promise.allSettled(atWork), () => {});
     },
+    isUp: () => take !== undefined,
     describe: () => `Slack sends events by HTTP to PORT, path ${PATH}.`,
     app: () => undefined,
   };

@@ -12,6 +12,8 @@ export interface EventSource {
   start(take: Take, onBack?: () => void): Promise<void>;
   /** Takes nothing new, waits for what is being taken, up to 3 s, and ends the connections. */
   stop(): Promise<void>;
+  /** It is started and, where it is a connection, connected. */
+  isUp(): boolean;
   describe(): string;
   /** The app that the events are for, if Slack said so. */
   app(): string | undefined;

@@ -115,6 +115,7 @@ export function createSocketSource({
       await connect();
     },
     stop,
+    isUp: () => isUp,
     describe: () => "Slack sends events by Socket Mode.",
     app: frames.app,
   };

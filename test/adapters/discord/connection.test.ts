@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { pino } from "pino";
 import { createDiscord } from "../../../src/adapters/discord/adapter.ts";
@@ -143,6 +144,20 @@ test("a process that starts takes up what was written in the bot's threads and a
   expect(await bot.texts(thread)).toEqual(["is web well?", ...missed.slice(1)]);
   expect(bot.shown(thread)).toEqual([expect.stringMatching(/^I was away and didn't read/)]);
   await other.stop();
+});
+
+test("it is up while a shard is connected, and not before, between and after", async () => {
+  bot = await openBot({ start: false });
+  const { adapter, discord, parts } = bot;
+  expect(adapter.isUp()).toBe(false);
+  await adapter.start(parts);
+  expect(adapter.isUp()).toBe(true);
+  discord.dropConnections();
+  // Between two timers it may be back: each turn of the event loop is looked at.
+  while (adapter.isUp()) await turnOfLoop();
+  await until(() => adapter.isUp());
+  await adapter.stop();
+  expect(adapter.isUp()).toBe(false);
 });
 
 test("stopping while it tries to connect again leaves no connection behind", async () => {

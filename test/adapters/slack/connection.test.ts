@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { createSdkLogger } from "../../../src/adapters/slack/sdk-log.ts";
@@ -46,6 +47,27 @@ test("while Slack cannot be reached it goes on trying, and the process lives", a
   expect(await bot.texts(ops, ts)).toEqual(["is web well?"]);
   const complaints = bot.log.filter(({ msg }) => String(msg).startsWith("no connection"));
   expect(complaints.map(({ level }) => level)).toEqual([50, 40]);
+});
+
+test("it is up while it is connected, and not before, between and after", async () => {
+  const { slack, adapter, parts } = await opened({ start: false });
+  expect(adapter.isUp()).toBe(false);
+  await adapter.start(parts);
+  expect(adapter.isUp()).toBe(true);
+  slack.fail("apps.connections.open", { status: 503 });
+  slack.dropConnections();
+  // Between two timers it may be back: each turn of the event loop is looked at.
+  while (adapter.isUp()) await turnOfLoop();
+  await until(() => adapter.isUp());
+  await adapter.stop();
+  expect(adapter.isUp()).toBe(false);
+});
+
+test("over HTTP it is up from its start to its stop", async () => {
+  const { adapter } = await overHttp();
+  expect(adapter.isUp()).toBe(true);
+  await adapter.stop();
+  expect(adapter.isUp()).toBe(false);
 });
 
 test("once it stops it takes nothing more, and what it was taking is acknowledged", async () => {
