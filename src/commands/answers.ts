@@ -17,6 +17,7 @@ import {
   costText,
   helpText,
   NEW_CONVERSATION,
+  NO_GOALS,
   NO_GRANTS,
   NO_MODEL,
   noSystem,
@@ -71,6 +72,8 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       const args = { id, [off === true ? "unpin" : "pin"]: message };
       return readRun({ name: "run", tool: "incident_update", args }, tools);
     }
+    case "goal":
+      return { kind: "text", text: NO_GOALS, failed: true };
     case "invalid":
       return { kind: "text", text: command.problem, failed: true };
   }

@@ -3,6 +3,7 @@ import type { Choice } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
+import { readGoal } from "./goal-words.ts";
 import { gradedTitle } from "./graded-title.ts";
 import { readPlainWords } from "./plain-words.ts";
 import { isWhole, misspelled, readNearMiss } from "./near-miss.ts";
@@ -27,8 +28,7 @@ export function readText(text: string): Reading {
   }
   const asked = readPlainWords(text);
   if (asked !== undefined) return asked;
-  const [, slash, first = "", rest = ""] =
-    /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text).replace(/^(remember):\s*/i, "$1 : ")) ?? [];
+  const [, slash, first = "", rest = ""] = /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text)) ?? [];
   const typed = slash === "/";
   const word = first.toLowerCase();
   switch (word) {
@@ -80,6 +80,8 @@ export function readText(text: string): Reading {
       return readHandoff(rest, typed);
     case "ask":
       return readRepeat(rest, typed);
+    case "goal":
+      return readGoal(rest, typed);
     case "approve":
     case "confirm":
     case "grant":
@@ -105,9 +107,10 @@ const ALONE = {
   feedback: "feedback_list",
 } as const;
 
-/** Without the space around it. `stop!` counts as `stop`: people in a hurry type that. */
+/** Without the space around it. `stop!` counts as `stop`: people in a hurry type that. A colon is a word of its own. */
 function bare(text: string): string {
-  return text.trim().replace(/^(\/?stop)[.!]+$/i, "$1");
+  const spaced = text.trim().replace(/^(\/?(?:remember|goal)):\s*/i, "$1 : ");
+  return spaced.replace(/^(\/?stop)[.!]+$/i, "$1");
 }
 
 /** A slash and an unknown word: a command if it is close to one or stands alone, else a path or prose. */

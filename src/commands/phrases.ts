@@ -52,6 +52,16 @@ export const USAGE = {
     "incident postmortem <id>",
     "incident stats [last week]",
   ],
+  goal: [
+    "goal <what is wanted>",
+    "goal status",
+    "goal pause",
+    "goal resume",
+    "goal stop",
+    "goal extend [by 30m]",
+    "goal extend by 50 steps",
+    "goal extend by $2",
+  ],
   mcp: ["mcp accept <server> <tool>"],
   model: ["model", `model ${MODEL_EXAMPLE}`],
 } as const;
@@ -89,6 +99,8 @@ export function noKubernetes(): string {
   return "I read that line of kubectl, but Kubernetes isn't set up here: I need a kubeconfig (KUBECONFIG). `doctor` says what I found, docs/integrations/kubernetes.md how to set it up.";
 }
 
+export const NO_GOALS =
+  "Goals are off here, so nothing began. Admins: `goals: { enabled: true }` in watchkeeper.yaml (docs/goals.md).";
 export const OPEN_QUOTE = "You opened a quote and didn't close it.";
 export const NO_MODEL = "I don't have an AI model yet. Admins: set MODEL and its key.";
 export const NEW_CONVERSATION =
@@ -114,7 +126,7 @@ Reads run at once; I ask before I change anything.`;
 
 /** The words of all commands, by what they are for; a line each, which fits a terminal. */
 export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
-  Ask: ["run", "tools", "model", "stop", "quiet", "listen", "mcp"],
+  Ask: ["run", "goal", "tools", "model", "stop", "quiet", "listen", "mcp"],
   Look: ["status", "whoami", "approvals", "grants", "freezes", "cost", "feedback", "help"],
   Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
   "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],

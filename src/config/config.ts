@@ -21,6 +21,7 @@ import { contextWindowOf, standardModelId, tryModelId } from "../models/load.ts"
 import { argumentNames } from "../tools/input-schema.ts";
 import { NO_PAGER, pagerIn } from "../tools/pages.ts";
 import type { PageTarget, Tool } from "../tools/tool.ts";
+import { goalsPart } from "./goals.ts";
 import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./program.ts";
@@ -247,9 +248,17 @@ function checkRoutes(values: SettingValues, file: ConfigFile | undefined): strin
 /** A limit in cents cannot be kept of a model whose price nobody knows. */
 function checkPrices(values: SettingValues, file: ConfigFile | undefined): string[] {
   const { id = standardModelId(values), terms, models, budgets } = settingsOf(modelPart, values);
-  const set = Object.entries(budgets).find(
-    ([name, limit]) => name.startsWith("cents") && limit !== undefined,
-  )?.[0];
+  const goals = settingsOf(goalsPart, values);
+  const limits: readonly (readonly [path: readonly PropertyKey[], cents: number | undefined])[] = [
+    ...Object.entries(budgets).flatMap(([name, limit]) =>
+      name.startsWith("cents") ? [[["budgets", name], limit] as const] : [],
+    ),
+    [["goals", "budget", "cents"], goals.budget.cents],
+    ...goals.schedules.map(
+      ({ budget }, i) => [["goals", "schedules", i, "budget", "cents"], budget.cents] as const,
+    ),
+  ];
+  const set = limits.find(([, limit]) => limit !== undefined)?.[0];
   if (set === undefined || id === undefined || id === NO_MODEL) return [];
   const used = new Set([id, ...[...terms.fallbacks, ...terms.routes].map(({ model }) => model)]);
   const unpriced = [...used].filter(
@@ -257,7 +266,7 @@ function checkPrices(values: SettingValues, file: ConfigFile | undefined): strin
   );
   return unpriced.map(
     (each) =>
-      `${file?.at(["budgets", set]) ?? ""}: budgets.${set}: the price of ${each} is unknown; say it: \`models: { ${each}: { price: { input: …, output: … } } }\``,
+      `${file?.at(set) ?? ""}: ${set.join(".")}: the price of ${each} is unknown; say it: \`models: { ${each}: { price: { input: …, output: … } } }\``,
   );
 }
 

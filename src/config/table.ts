@@ -13,6 +13,7 @@ import { STORES } from "../journal/stores.ts";
 import { PROVIDERS } from "../models/load.ts";
 import { INTEGRATIONS } from "../tools/registry.ts";
 import { digestsPart } from "./digests.ts";
+import { goalsPart } from "./goals.ts";
 import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { watchingPart } from "./watching.ts";
@@ -29,6 +30,7 @@ export const PARTS: readonly SettingsPart[] = [
   ...INTEGRATIONS,
   alertsPart,
   digestsPart,
+  goalsPart,
   mcpServerPart,
   processPart,
   watchingPart,

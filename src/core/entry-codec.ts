@@ -50,9 +50,9 @@ const CALL: Said = {
 /** To change a kind's shape, raise its version; where older entries no longer fit, say how they become new ones. */
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { code: "m", version: 5 },
-  command: { code: "c", version: 5 },
-  click: { code: "k", version: 8 },
-  edited: { code: "e", version: 2 },
+  command: { code: "c", version: 6 },
+  click: { code: "k", version: 9 },
+  edited: { code: "e", version: 3 },
   removed: { code: "x", version: 1 },
   stop: { code: "s", version: 2 },
   timer: { code: "t", version: 6 },

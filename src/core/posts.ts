@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { actor, count, decider, file, outcome } from "./entry-fields.ts";
+import { moreBudget } from "./budget.ts";
 import { hash, json } from "./tuple.ts";
 import { severity, incidentStatus, incidentChange } from "./incident-fields.ts";
 
@@ -31,6 +32,8 @@ export const command = z.discriminatedUnion("name", [
     off: z.literal(true).optional(),
   }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
+  /** Long work that goes on without people: with a text it begins, else it is told how it stands. */
+  z.strictObject({ name: z.literal("goal"), text: z.string().optional() }),
 ]);
 
 /**
@@ -76,6 +79,10 @@ export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("listen") }),
   /** To the offer to record the thread as an incident; `opens`: yes. */
   z.strictObject({ kind: z.literal("incident"), opens: z.boolean() }),
+  /** About a goal, which `action` names, or `goal`: the one of the thread. */
+  z.strictObject({ kind: z.literal("goal"), do: z.enum(["pause", "resume"]) }),
+  /** What `action` names so may use more; without `by` as much as its button says. */
+  z.strictObject({ kind: z.literal("extend"), by: moreBudget.optional() }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */

@@ -21,6 +21,9 @@ export interface Right {
     | "answer"
     | "settle"
     | "revoke"
+    | "pause"
+    | "resume"
+    | "extend"
     | typeof phrases.BREAK_GLASS;
   what: string;
   place?: string | undefined;
@@ -61,6 +64,10 @@ export function rightFor(
       return { verb: "withdraw", what: ref, rule };
     case "revoke":
       return { verb: "revoke", what: phrases.grantName(ref), rule: open };
+    case "goal":
+      return { verb: choice.do, what: phrases.THE_GOAL, rule: ANYONE };
+    case "extend":
+      return { verb: "extend", what: phrases.THE_GOAL, rule: ANYONE };
     case "undo":
     case "repeat":
     case "break":

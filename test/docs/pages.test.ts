@@ -181,6 +181,16 @@ describe("what the pages say", () => {
         "incident update inc-20261122-q7ow note='db is back'",
         "incident resolve inc-20261122-q7ow cause='a full disk'",
       ],
+      goal: [
+        "goal find out why checkout is slow since Monday",
+        "goal status",
+        "goal pause",
+        "goal resume",
+        "goal stop",
+        "goal extend by 30m",
+        "goal extend by 50 steps",
+        "goal extend by $2",
+      ],
       mcp: ["mcp accept github list_issues"],
       model: ["model", "model anthropic/claude-sonnet-5-5"],
     };

@@ -85,6 +85,9 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   "open-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: true }),
   "no-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: false }),
+  "goal-pause": (goal) => clickOf(goal, NO_REVISION, { kind: "goal", do: "pause" }),
+  "goal-resume": (goal) => clickOf(goal, NO_REVISION, { kind: "goal", do: "resume" }),
+  extend: (what) => clickOf(what, NO_REVISION, { kind: "extend" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };

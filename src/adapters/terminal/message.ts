@@ -103,6 +103,10 @@ function replyTo({ id }: Button): string {
     case "quiet":
     case "listen":
       return "";
+    case "goal":
+      return `goal ${choice.do}`;
+    case "extend":
+      return "goal extend";
   }
 }
 

@@ -1,0 +1,120 @@
+import type { MoreBudget } from "../core/budget.ts";
+import { misspelled } from "./near-miss.ts";
+import { meantCommand } from "./phrases.ts";
+import { invalid, proseOr, type Reading } from "./reading.ts";
+
+/** As a button names the goal of its thread; there is one at work at most. */
+export const THE_GOAL = "goal";
+
+/** What is wanted has to fit one message of any platform, and every prompt of its planner. */
+export const MAX_GOAL = 4_000;
+
+const VERBS = ["status", "pause", "resume", "stop", "extend"] as const;
+/** After one of those, they still mean it. */
+const FILLER = /^(?:please|now|it|this|that|the goal|g\d+|here)[.!]?$/i;
+/** "The goal is to …", "goal of this deploy": what is said about a goal. */
+const ABOUT =
+  /^(?:is|was|are|were|of|for|here|has|had|should|would|will|can|and|or|in|this|that|we|setting|posts?|reached|met|achieved|done|missed)\b/i;
+
+/** `goal` and what is wanted, or a verb alone; a question, and what is said about a goal, is prose. */
+export function readGoal(rest: string, typed: boolean): Reading {
+  const [, colon = "", said = ""] = /^(:\s*)?([^]*)$/.exec(rest) ?? [];
+  const isMeant = typed || colon !== "";
+  if (said === "") return { kind: "command", command: { name: "goal" } };
+  const [, first = "", after = ""] = /^([a-z]+)[.!]?(?:\s+([^]*))?$/i.exec(said) ?? [];
+  const verb = VERBS.find((one) => one === first.toLowerCase());
+  if (verb === "extend" && (after === "" || isAmount(after))) return readExtension(after);
+  if (verb !== undefined && after === "") return byVerb(verb);
+  if (verb !== undefined && FILLER.test(after)) return invalid(meantCommand("goal", verb));
+  if (!/\s/.test(said)) {
+    const meant = misspelled(said.toLowerCase(), VERBS);
+    return meant === undefined ? proseOr(isMeant, "goal") : invalid(meantCommand("goal", meant));
+  }
+  if (!isMeant && (ABOUT.test(said) || /\?\s*$/.test(said))) return { kind: "message" };
+  if (said.length > MAX_GOAL) {
+    const long = said.length.toLocaleString("en");
+    return invalid(
+      `A goal takes at most ${MAX_GOAL.toLocaleString("en")} characters, and yours has ${long}. Say what is wanted in a few sentences; I read the rest where you say it is.`,
+    );
+  }
+  return { kind: "command", command: { name: "goal", text: said } };
+}
+
+function byVerb(verb: (typeof VERBS)[number]): Reading {
+  if (verb === "status") return { kind: "command", command: { name: "goal" } };
+  if (verb === "extend") return readExtension("");
+  if (verb === "stop") return { kind: "stop" };
+  const choice = { kind: "goal", do: verb } as const;
+  return { kind: "click", action: THE_GOAL, revision: 1, choice };
+}
+
+const UNIT: Readonly<Record<string, (count: number) => MoreBudget>> = {
+  m: (minutes) => ({ minutes }),
+  h: (hours) => ({ minutes: hours * 60 }),
+  d: (days) => ({ minutes: days * 1_440 }),
+  step: (steps) => ({ steps }),
+  request: (steps) => ({ steps }),
+  token: (tokens) => ({ tokens }),
+  cent: (cents) => ({ cents }),
+  dollar: (dollars) => ({ cents: dollars * 100 }),
+};
+
+const UNITS: readonly (readonly [form: RegExp, unit: keyof typeof UNIT])[] = [
+  [/^(?:m|min|mins|minutes?)$/, "m"],
+  [/^(?:h|hours?)$/, "h"],
+  [/^(?:d|days?)$/, "d"],
+  [/^steps?$/, "step"],
+  [/^requests?$/, "request"],
+  [/^tokens?$/, "token"],
+  [/^(?:ct|cents?)$/, "cent"],
+  [/^(?:dollars?|usd)$/, "dollar"],
+];
+
+/** It was meant as an amount, whether it is one or not. */
+function isAmount(text: string): boolean {
+  return /^(?:by\s+)?[$]?\d/i.test(text) || /^by\s/i.test(text);
+}
+
+/** `by 30m`, `50 steps`, `$2 and 1h`, `200k tokens`; nothing: as much as the button says. */
+function readExtension(text: string): Reading {
+  const by = readAmount(text.replace(/^by\s+/i, ""));
+  if (by === undefined) return proseOr(true, "goal", "goal extend");
+  const isPlain = Object.keys(by).length === 0;
+  const choice = { kind: "extend" as const, ...(!isPlain && { by }) };
+  return { kind: "click", action: THE_GOAL, revision: 1, choice };
+}
+
+/** Undefined: it is none, or says one of them twice. */
+export function readAmount(text: string): MoreBudget | undefined {
+  const parts = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/(?<=\d),(?=\d{3}\b)/g, "")
+    .replace(/\s+more\b|[.!]$/g, "")
+    .split(/\s*(?:,|\+|\band\b)\s*/)
+    .filter((part) => part !== "");
+  let found: MoreBudget = {};
+  for (const part of parts) {
+    const one = readPart(part);
+    const isNew = one !== undefined && Object.keys(one).every((key) => !Object.hasOwn(found, key));
+    if (!isNew) return undefined;
+    found = { ...found, ...one };
+  }
+  return found;
+}
+
+function readPart(part: string): MoreBudget | undefined {
+  const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,2})?)$/.exec(part) ?? [];
+  if (dollars !== undefined) return positive({ cents: Math.round(Number(dollars) * 100) });
+  const [, digits = "", thousands, word = ""] =
+    /^(\d{1,9}(?:\.\d{1,2})?)\s*(k)?\s*([a-z]+)$/.exec(part) ?? [];
+  const unit = UNITS.find(([form]) => form.test(word))?.[1];
+  if (unit === undefined) return undefined;
+  return positive(UNIT[unit]?.(Number(digits) * (thousands === undefined ? 1 : 1_000)));
+}
+
+/** Steps and tokens are whole ones. */
+function positive(by: MoreBudget | undefined): MoreBudget | undefined {
+  const isWhole = [by?.steps, by?.tokens].every((n) => n === undefined || Number.isInteger(n));
+  return isWhole && Object.values(by ?? {}).every((n) => Number(n) > 0) ? by : undefined;
+}
