@@ -30,6 +30,7 @@ import { hear, heardAnew, isSmallTalk, noteInRoom } from "../thread/addressed.ts
 import { alertsText } from "../thread/alert-phrases.ts";
 import { SILENCE } from "../thread/silences.ts";
 import { instructsOf, usesOf } from "../thread/model-run.ts";
+import { isGateId } from "../thread/entry-ids.ts";
 import { isOfThread } from "../thread/filling.ts";
 import { foldCondensed } from "./condensed.ts";
 import { checkNotes, closeOpen, refOf, tellFinished, outputNote } from "./transcript-results.ts";
@@ -216,7 +217,9 @@ const TOLD: Told = {
       queue.push({ seq, id, turns: [{ role: "user", content }] });
       return;
     }
-    queue.unshift({ seq, id, turns: [{ role: "user", content: [note(text)] }] });
+    const after = queue.findIndex((item) => !isGateId(item.id));
+    const turns: KeptTurn[] = [{ role: "user", content: [note(text)] }];
+    queue.splice(after < 0 ? queue.length : after, 0, { seq, id, turns });
   },
   // What its model wrote itself stands in its call.
   plan(transcript, entry) {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { estimateTokens } from "./block.ts";
 import type { Entry } from "./entry.ts";
 import type { GateTerms } from "./gates.ts";
+import { gatesWithin } from "./gates-within.ts";
 import type { ToolSpec } from "./tool-spec.ts";
 
 /** Tokens of a day, in UTC. */
@@ -78,11 +79,21 @@ export interface RunTerms {
   fixedTokens: number;
 }
 
-/** The terms with the hash of their system prompt and tools. */
-export function hashTerms(terms: Omit<RunTerms, "prefix" | "fixedTokens">): RunTerms {
-  const { system, tools, foundTools, allowed, gates } = terms;
+/** The terms with the hash of their system prompt and tools, held to no gate that waits for a tool which they lack. */
+export function hashTerms({
+  gates: all,
+  ...terms
+}: Omit<RunTerms, "prefix" | "fixedTokens">): RunTerms {
+  const { system, tools, foundTools, allowed } = terms;
+  const names = [...tools.map(({ name }) => name), ...(foundTools ?? [])];
+  const gates = all && gatesWithin(all, names);
   const prefix = createHash("sha256")
     .update(JSON.stringify({ system, tools, foundTools, allowed, gates }))
     .digest("hex");
-  return { ...terms, prefix, fixedTokens: estimateTokens(JSON.stringify({ system, tools })) };
+  return {
+    ...terms,
+    ...(gates && { gates }),
+    prefix,
+    fixedTokens: estimateTokens(JSON.stringify({ system, tools })),
+  };
 }

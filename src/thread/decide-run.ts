@@ -1,6 +1,6 @@
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import type { Draft, Entry } from "../core/entry.ts";
-import { gateDraft, reportOf, runEndedDraft, tooLongDraft } from "./drafts-runs.ts";
+import { gateDrafts, reportOf, runEndedDraft, tooLongDraft } from "./drafts-runs.ts";
 import { needOf } from "./filling.ts";
 import { afterCalls, beforeAnswer, markedText } from "./gates/gates.ts";
 import { limitReached, mayAnswerAgain } from "./gates/limit.ts";
@@ -10,14 +10,14 @@ import type { Run } from "./state.ts";
 
 /** What keeps a model's run going or ends it. The texts of gates (`gates/`) are the model's to read. */
 
-type Written = Draft<"gate"> | Draft<"run_ended">;
+type Written = readonly Draft<"gate">[] | readonly [Draft<"run_ended">];
 
 export type NextTurn =
   | { do: "think" }
   /** What the model is told is condensed before it is asked on. */
   | { do: "condense" }
   /** `silent`: the model gave no answer to the run, and why. */
-  | { do: "write"; draft: Written; silent?: { run: Run; why: string } }
+  | { do: "write"; drafts: Written; silent?: { run: Run; why: string } }
   | { do: "hush"; run: Run };
 
 /**
@@ -26,14 +26,15 @@ export type NextTurn =
 export function nextTurn(run: Run, modelRun: ModelRun): NextTurn | undefined {
   if (isHushed(run, modelRun)) return { do: "hush", run };
   if (run.open.size > 0) return undefined;
-  const draft = draftFor(run, modelRun);
+  const drafts = draftsFor(run, modelRun);
+  const [draft] = drafts;
   if (draft === undefined) {
     const need = needOf(modelRun.filling);
-    if (need === "give_up") return { do: "write", draft: tooLongDraft(run, modelRun.filling) };
+    if (need === "give_up") return { do: "write", drafts: [tooLongDraft(run, modelRun.filling)] };
     return { do: need ?? "think" };
   }
   const why = draft.kind === "run_ended" ? whySilent(modelRun) : undefined;
-  return { do: "write", draft, ...(why !== undefined && { silent: { run, why } }) };
+  return { do: "write", drafts, ...(why !== undefined && { silent: { run, why } }) };
 }
 
 /** Why the run's last turn is no answer: it was refused, or there is nothing in it. */
@@ -61,47 +62,53 @@ function isHushed({ stopped, calls }: Run, { terms, steps, turn, unseen }: Model
   return mayBe && isUntouched && turn.some(({ tool }) => tool === STAY_SILENT);
 }
 
-function draftFor(run: Run, modelRun: ModelRun): Written | undefined {
+/** None: the model is asked on. */
+function draftsFor(run: Run, modelRun: ModelRun): Written {
   const { last, turn, toolsOff } = modelRun;
   // A run of one step has to answer in it.
   if (last === undefined) return guard(run, modelRun);
   const gateUnseen = (modelRun.gates.at(-1)?.seq ?? 0) > last.seen;
-  if (gateUnseen) return undefined;
+  if (gateUnseen) return [];
   const wasToldToAnswer = toolsOff !== undefined && toolsOff.seq <= last.seen;
   const isAnswer = wasToldToAnswer && last.content.some(({ kind }) => kind === "text");
   if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))
     return judgeAnswer(run, modelRun, last);
   // It called tools all the same: what it found is reported without it.
   if (wasToldToAnswer)
-    return runEndedDraft(run, "wrapped_up", reportOf(run, phrases.runEndings.noAnswer));
+    return [runEndedDraft(run, "wrapped_up", reportOf(run, phrases.runEndings.noAnswer))];
   return guard(run, modelRun);
 }
 
 /** What keeps a run from going on for ever, or takes it back to its way. */
-function guard(run: Run, modelRun: ModelRun): Written | undefined {
-  const word = afterCalls(run, modelRun);
-  if (word?.ends !== undefined) return runEndedDraft(run, "failed", reportOf(run, word.ends));
-  return word && gateDraft(run, modelRun, word.gate, word.text, word.toolsOff);
+function guard(run: Run, modelRun: ModelRun): Written {
+  const words = afterCalls(run, modelRun);
+  for (const { ends } of words)
+    if (ends !== undefined) return [runEndedDraft(run, "failed", reportOf(run, ends))];
+  return gateDrafts(
+    run,
+    modelRun,
+    words.flatMap((word) => (word.ends === undefined ? [word] : [])),
+  );
 }
 
 /** The model has said its last word: it passes, or is sent back once. */
 function judgeAnswer(run: Run, modelRun: ModelRun, last: Entry<"assistant">): Written {
   const text = wordsIn(last);
-  const failed = (why: string) => runEndedDraft(run, "failed", reportOf(run, why));
+  const failed = (why: string): Written => [runEndedDraft(run, "failed", reportOf(run, why))];
   if (last.stop === "refusal" || last.stop === "content_filter") {
     const why = phrases.runEndings[last.stop];
     return failed(text === "" ? why : `${why}\n\n${text}`);
   }
   const answer = { text, last, run, modelRun };
-  const back = mayAnswerAgain(modelRun) ? beforeAnswer(answer) : undefined;
-  if (back !== undefined) return gateDraft(run, modelRun, back.gate, back.text);
+  const back = mayAnswerAgain(modelRun) ? beforeAnswer(answer) : [];
+  if (back.length > 0) return gateDrafts(run, modelRun, back);
   if (last.stop === "malformed_call") return failed(phrases.runEndings.malformed);
   if (text === "") return failed(phrases.runEndings.empty);
   const marked = markedText(answer);
   const isCut = last.stop === "max_tokens";
   const ending = isCut ? `${marked}\n\n${phrases.runEndings.cutOff}` : marked;
   const off = modelRun.toolsOff?.gate;
-  if (off !== "limit" && off !== "stuck") return runEndedDraft(run, "completed", ending);
+  if (off !== "limit" && off !== "stuck") return [runEndedDraft(run, "completed", ending)];
   const limit = off === "limit" ? (limitReached(modelRun) ?? "steps") : undefined;
-  return runEndedDraft(run, "wrapped_up", `${ending}\n\n${phrases.runEndings.stopped(limit)}`);
+  return [runEndedDraft(run, "wrapped_up", `${ending}\n\n${phrases.runEndings.stopped(limit)}`)];
 }

@@ -384,15 +384,20 @@ export function condensedDrafts(
   return [{ id, kind: "condensed", run: name, ...facts.condensed }];
 }
 
-export function gateDraft(
+/** What gates say to the model, told together. */
+export function gateDrafts(
   { started: { run } }: Run,
   { gates }: ModelRun,
-  gate: Entry<"gate">["gate"],
-  text: string,
-  toolsOff = false,
-): Draft<"gate"> {
-  const id = entryId.gate(run, gates.length + 1);
-  return { id, kind: "gate", run, gate, text, ...(toolsOff && { toolsOff }) };
+  words: readonly Pick<Entry<"gate">, "gate" | "text" | "toolsOff">[],
+): Draft<"gate">[] {
+  return words.map(({ gate, text, toolsOff = false }, i) => ({
+    id: entryId.gate(run, gates.length + 1 + i),
+    kind: "gate",
+    run,
+    gate,
+    text,
+    ...(toolsOff && { toolsOff }),
+  }));
 }
 
 export function reportOf(run: Run, why: string): string {

@@ -176,9 +176,9 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
         ? [planDraft(run.started.run, modelRun, facts)]
         : undefined,
     condense: ({ run, modelRun, facts }, around) => condensedDrafts(run, modelRun, facts, around),
-    write: ({ draft, silent }, around) =>
+    write: ({ drafts, silent }, around) =>
       (silent && insteadDrafts(silent.run, { why: silent.why, code: undefined }, around)) ?? [
-        draft,
+        ...drafts,
       ],
     hush: ({ run }) => hushDrafts(run),
     note: ({ run }, around) => firstLookDraft(run, around),

@@ -39,6 +39,11 @@ export function numberOfAction(action: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
+/** The entry is a gate's word. */
+export function isGateId(id: string): boolean {
+  return id.startsWith("gate:");
+}
+
 /** Entries by their kind. A name is a run's, a call's or an action's, a post is the id of a click or a message. */
 export const entryId = {
   runStarted: (run: string) => `run:${run}`,

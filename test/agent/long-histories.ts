@@ -189,7 +189,7 @@ export function longHistory(seed: number): Told {
     const move = nextTurn(run, run.modelRun);
     if (move?.do === "think") ask(run);
     else if (move?.do === "condense") condense(run);
-    else if (move?.do === "write") write([move.draft]);
+    else if (move?.do === "write") write([...move.drafts]);
     else throw new Error(`nothing follows at ${seq}`);
   }
   return told;

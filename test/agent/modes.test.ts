@@ -54,6 +54,15 @@ describe("one core in four modes", () => {
     expect(some(["ask_user"])).toEqual([]);
   });
 
+  test("a triage is held to no plan, as it has no tool to keep one with", () => {
+    const planned = hashTerms({
+      ...MAIN,
+      gates: { on: ["planning", "evidence"], minRevisions: 2 },
+    });
+    expect(termsFor(planned, { kind: "triage" })?.gates?.on).toEqual(["evidence"]);
+    expect(termsFor(planned, { kind: "main" })?.gates?.on).toEqual(["planning", "evidence"]);
+  });
+
   test("a triage has the tools that read, a chat has none; both may stay silent", () => {
     const triage = termsFor(MAIN, { kind: "triage" });
     expect(namesIn(triage)).toEqual(["look", "stay_silent"]);

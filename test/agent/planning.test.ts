@@ -4,7 +4,9 @@ import type { Planning } from "../../src/core/plan.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import { type AskForPlan, planWith } from "../../src/agent/planning.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
-import type { StageOptions } from "../fakes/stage.ts";
+import { UPDATE_PLAN_SPEC } from "../../src/core/tool-spec.ts";
+import { toolSpec } from "../../src/tools/input-schema.ts";
+import { fakeTool, type StageOptions } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
 
 const step = (content: string, tool = "", target = "") => ({
@@ -67,10 +69,11 @@ describe("a strategy", () => {
   });
 });
 
-/** A run that begins by a strategy. */
+/** A run that begins by a strategy, and may keep its plan. */
 function begun(strategy: Planning, script: readonly Saying[], options: StageOptions = {}) {
   const gates: GateTerms = { on: ["evidence", "stuck"], strategy };
-  return talking(script, { ...options, talk: { gates, ...options.talk } });
+  const tools = [toolSpec(fakeTool({ name: "look" })), UPDATE_PLAN_SPEC];
+  return talking(script, { ...options, talk: { gates, tools, ...options.talk } });
 }
 
 const value = (given: object): Saying => ({ text: JSON.stringify(given) });

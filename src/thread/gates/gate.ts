@@ -48,11 +48,11 @@ export interface Gate {
   readonly about: string;
   /** Before a call is looked at any further; undefined: it may be. The first gate that says something decides. */
   beforeCall?(asked: AskedCall): Instead | undefined;
-  /** Once all calls of a turn have their results; the first gate that says something is heard. */
+  /** Once all calls of a turn have their results. */
   afterCalls?(run: Run, modelRun: ModelRun): Word | undefined;
-  /** Why the answer goes back to the model: once per run and gate, and only where the run may ask again. */
+  /** Why the answer goes back to the model, with what the other gates say of it: once per run and gate, and only where the run may ask again. */
   beforeAnswer?(answer: Answer): string | undefined;
-  /** Its `beforeAnswer` is asked also where the last turn says nothing or is a call that the provider refused. */
+  /** Its `beforeAnswer` is asked first, also where the last turn says nothing or is a call that the provider refused. */
   readonly hearsNothing?: true;
   /** The answer's text as people get it, where it goes out whatever the gate said. */
   marked?(answer: Answer): string;

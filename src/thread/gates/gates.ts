@@ -66,26 +66,38 @@ export function beforeCall(
   return undefined;
 }
 
-/** What the model is told before it is asked again; nothing once it may only answer. */
-export function afterCalls(run: Run, modelRun: ModelRun): Heard<Word> | undefined {
-  if (modelRun.toolsOff !== undefined) return undefined;
-  for (const { name, ...gate } of gatesOf(modelRun)) {
+/**
+ * What the model is told before it is asked again, by every gate that has a word; nothing once it may only answer. Who has it answer
+ * speaks alone, and so does who ends the run.
+ */
+export function afterCalls(run: Run, modelRun: ModelRun): Heard<Word>[] {
+  if (modelRun.toolsOff !== undefined) return [];
+  const words = gatesOf(modelRun).flatMap(({ name, ...gate }) => {
     const word = gate.afterCalls?.(run, modelRun);
-    if (word !== undefined) return { ...word, gate: name };
-  }
-  return undefined;
+    return word === undefined ? [] : [{ ...word, gate: name }];
+  });
+  const ends = words.find((word) => word.ends !== undefined);
+  if (ends !== undefined) return [ends];
+  const last = words.find((word) => word.ends === undefined && word.toolsOff);
+  return last === undefined ? words : [last];
 }
 
-/** Why the answer goes back to the model; each gate sends back once in a run. */
-export function beforeAnswer(answer: Answer): Heard<{ text: string }> | undefined {
+/**
+ * Why the answer goes back to the model: all that its gates have to say, at once. Each gate sends back once in a run. What was cut off
+ * or says nothing is judged by no other gate.
+ */
+export function beforeAnswer(answer: Answer): Heard<{ text: string }>[] {
   const heard = new Set<string>(answer.modelRun.gates.map(({ gate }) => gate));
+  const gates = gatesOf(answer.modelRun).filter(({ name }) => !heard.has(name));
+  const wordsOf = (some: readonly Gate[]) =>
+    some.flatMap(({ name, ...gate }) => {
+      const text = gate.beforeAnswer?.(answer);
+      return text === undefined ? [] : [{ text, gate: name }];
+    });
+  const unfinished = wordsOf(gates.filter(({ hearsNothing }) => hearsNothing));
+  if (unfinished.length > 0) return unfinished;
   const isSaid = answer.text !== "" && answer.last.stop !== "malformed_call";
-  for (const { name, hearsNothing = false, ...gate } of gatesOf(answer.modelRun)) {
-    if (!(isSaid || hearsNothing) || heard.has(name)) continue;
-    const text = gate.beforeAnswer?.(answer);
-    if (text !== undefined) return { text, gate: name };
-  }
-  return undefined;
+  return isSaid ? wordsOf(gates.filter(({ hearsNothing }) => !hearsNothing)) : [];
 }
 
 /** The answer's text as people get it. */
