@@ -1,6 +1,6 @@
 import { search } from "../src/memory/search.ts";
 import { startSqliteMemory } from "../src/memory/sqlite-thread.ts";
-import { termsIn } from "../src/memory/terms.ts";
+import { termsIn } from "../src/core/terms.ts";
 import {
   QUERIES,
   recordTexts,

@@ -96,11 +96,11 @@ export function condensedTurns(
   const { text } = entry;
   if (run === undefined || text === undefined) return undefined;
   const { turns, marks, cards } = transcriptOf(whole, entry.run);
-  const isHelper = whole.sides.get(entry.run)?.isHelper === true;
+  const hasTask = whole.sides.get(entry.run)?.hasTask === true;
   const first = marks.findIndex((mark) => mark > entry.to);
   const end = first < 0 ? turns.length : first;
   if (end === 0) return undefined;
-  const content = contextOf(turns.slice(0, end), { entry, text, run, isHelper, cards });
+  const content = contextOf(turns.slice(0, end), { entry, text, run, hasTask, cards });
   const tail = turns.slice(end).map((turn) => cutTo(turn, entry.cut));
   return {
     turns: [{ role: "user", content }, ...tail],
@@ -118,14 +118,14 @@ interface Condensed {
   entry: Pick<Entry<"condensed">, "room" | "why">;
   text: string;
   run: Pick<TranscriptRun, "told" | "plan">;
-  isHelper: boolean;
+  hasTask: boolean;
   cards: Transcript["cards"];
 }
 
 /** The summary, the skills and actions that are kept as they are, and what people said. */
 function contextOf(
   head: readonly KeptTurn[],
-  { entry, text, run, isHelper, cards }: Condensed,
+  { entry, text, run, hasTask, cards }: Condensed,
 ): Kept[] {
   const { room } = entry;
   const { told, plan = [] } = run;
@@ -179,7 +179,7 @@ function contextOf(
             text: `[plan, output] ${indented(cleanText(planText(plan)))}`,
           },
         ];
-  const task = isHelper ? taskIn(head) : [];
+  const task = hasTask ? taskIn(head) : [];
   return [summary, ...planned, ...kept, note(words.join(" ")), ...lines, ...task];
 }
 

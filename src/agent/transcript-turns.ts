@@ -50,6 +50,8 @@ export interface TranscriptRun {
   window: ModelWindow | undefined;
   /** As the model wrote it last. */
   plan?: readonly PlanTask[];
+  /** The task of a goal that it does. */
+  goal?: NonNullable<Entry<"run_started">["goal"]>;
 }
 
 /** Turns as a request has them, and what is known of them all without looking through them. */
@@ -97,6 +99,8 @@ export class Transcript {
   told = new Map<string, string>();
   /** Ids of what was posted, to know again what stands in the chat. */
   readonly posted = new Set<string>();
+  /** By their names, what the goals that are at work are for. */
+  readonly goals = new Map<string, string>();
   /** Names of what it was told from memory: once is enough. */
   readonly remembered = new Set<string>();
   /** The message up to which what stands in the chat was read. */
@@ -119,8 +123,8 @@ export interface Item {
 
 /** A side run is told the thread as it stood at its beginning; its own is what it answers, and its turns from `from` on. */
 export interface Side {
-  /** Nobody else is told any of it: it is a helper's, which has a task. */
-  isHelper?: true;
+  /** Nobody else is told any of it: its run has a task, a helper's or a goal's. */
+  hasTask?: true;
   transcript: Transcript;
   opening: readonly KeptTurn[];
   from: number;

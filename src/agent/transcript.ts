@@ -12,7 +12,8 @@ import {
   stoodAbove,
   unsaid,
 } from "./said.ts";
-import { beginHelper } from "./transcript-helper.ts";
+import { beginTask } from "./transcript-task.ts";
+import { foldGoal, tellTask } from "./transcript-goal.ts";
 import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
   type Item,
@@ -170,7 +171,7 @@ const TOLD: Told = {
       );
   },
   run_started(transcript, entry) {
-    const { run, talk, answers, calls, undoes, principals, app, reads, checks, parent } = entry;
+    const { run, talk, answers, calls, undoes, principals, app, reads, checks, task } = entry;
     transcript.runs.set(run, {
       talks: talk !== undefined,
       instructs: principals,
@@ -183,12 +184,13 @@ const TOLD: Told = {
       checks: checks && { why: checks.why, calls: calls.map(({ call }) => call) },
       calls: new Map(calls.map(({ call, tool, args }) => [call, { tool, args }])),
       window: talk?.window,
+      ...(entry.goal !== undefined && { goal: entry.goal }),
     });
     if (checks !== undefined) {
       transcript.uses += calls.length;
       for (const { call } of calls) transcript.numbered.add(call);
     }
-    if (parent !== undefined) beginHelper(transcript, entry);
+    if (task !== undefined) beginTask(transcript, entry);
     else if (reads === true) beginSide(transcript, entry);
     else if (talk !== undefined && transcript.isRefused) dropFiles(transcript, answers);
     if (talk?.unsure === true)
@@ -268,6 +270,10 @@ const TOLD: Told = {
     transcript.queue = transcript.queue.filter(({ id }) => alertStateOf(id) !== group);
     enqueue(transcript, entry, [outputNote(ALERTS, alertsText(entry))]);
   },
+  goal_started: foldGoal,
+  goal_planned: undefined,
+  goal_judged: foldGoal,
+  goal_state: foldGoal,
   command: undefined,
   click: undefined,
   timer: undefined,
@@ -328,7 +334,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   run.instructs = telling.instructs;
   const isHeld = ({ seq, id }: Item) =>
     seq <= entry.seen && telling.elsewhere?.includes(id) !== true;
-  if (side !== undefined && side.isHelper !== true) {
+  if (side !== undefined && side.hasTask !== true) {
     const joins = ({ id }: Item) => telling.joined?.includes(id) === true;
     transcript.queue.push(...whole.queue.filter(joins));
     whole.queue = whole.queue.filter((item) => !joins(item));
@@ -339,7 +345,7 @@ function applyAssistant(whole: Transcript, entry: Entry<"assistant">): void {
   run.told = [...new Set([...run.told, ...joined])];
   closeOpen(transcript, entry.seq);
   for (const turn of turnsIn(held)) push(transcript, turn, entry.seq);
-  if (side !== undefined && side.isHelper !== true && telling.first) {
+  if (side !== undefined && side.hasTask !== true && telling.first) {
     side.opening = turnsIn(held.filter(({ isBeside }) => isBeside !== true));
     side.from = transcript.turns.length;
   }
@@ -368,9 +374,10 @@ function end(transcript: Transcript, entry: Entry<"run_ended">): void {
   const run = transcript.runs.get(entry.run);
   transcript.runs.delete(entry.run);
   if (run === undefined) return;
-  // Its report is a result of its parent's.
-  if (transcript.sides.get(entry.run)?.isHelper === true) {
+  // A helper's report is a result of its parent's.
+  if (transcript.sides.get(entry.run)?.hasTask === true) {
     transcript.sides.delete(entry.run);
+    tellTask(transcript, run, entry);
     return;
   }
   if (run.talks) {

@@ -108,17 +108,18 @@ function pastOf(
   const said = new Map<string, { by: string; text: string }>();
   const answers: string[] = [];
   const views = new Set<string>();
-  const helpers = new Set<string>();
+  const inner = new Set<string>();
   for (const entry of entries) {
     if (entry.kind === "message" || entry.kind === "command")
       said.set(entry.id, { by: entry.actor.name, text: encode(entry.text) });
     else if (entry.kind === "edited") {
       const edited = said.get(entry.of);
       if (edited !== undefined) edited.text = encode(entry.text);
-    } else if (entry.kind === "run_started" && entry.parent !== undefined) helpers.add(entry.run);
+    } else if (entry.kind === "run_started" && (entry.parent ?? entry.goal) !== undefined)
+      inner.add(entry.run);
     else if (entry.kind === "run_ended" && entry.status !== "silent" && entry.text !== undefined) {
-      // What a helper reported is in the answer.
-      if (!helpers.has(entry.run)) answers.push(encode(entry.text));
+      // What a helper reported is in the answer, and what goals came to in theirs.
+      if (!inner.has(entry.run)) answers.push(encode(entry.text));
     } else if (entry.kind === "view_added") views.add(entry.view);
   }
   const left = [...said.values()].filter(({ text }) => text !== REMOVED && text.trim() !== "");

@@ -50,6 +50,9 @@ const SILENT = {
   assistant: true,
   gate: true,
   plan: true,
+  goal_planned: true,
+  goal_judged: true,
+  goal_state: true,
   condensed: true,
   overflow: true,
   vote: true,
@@ -79,6 +82,11 @@ export function noteHeard(heard: Heard, entry: Entry): void {
       }
       if ((entry.files ?? []).length > 0) heard.files ??= seq;
       return said(heard, seq, entry.actor.account, entry.text);
+    // A person's words, where one began it.
+    case "goal_started":
+      for (const account of entry.by === undefined ? [] : [entry.by.account])
+        said(heard, seq, account, entry.text);
+      return;
     // A monitoring system's words, which models are told.
     case "alert_state":
       heard.foreign ??= seq;

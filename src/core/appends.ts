@@ -1,8 +1,17 @@
 import * as z from "zod";
 import { assistantBlock, stopReason, usage } from "./block.ts";
-import { artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
+import { actor, artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 import { gateTerms, GATE_WORDS } from "./gates.ts";
+import {
+  GOAL_ENDS,
+  GOAL_PAUSES,
+  GOAL_VERDICTS,
+  goalBudget,
+  goalExtension,
+  goalTask,
+  goalThought,
+} from "./goal.ts";
 import { PLANNING, planTask } from "./plan.ts";
 import { hash, json } from "./tuple.ts";
 import { preview, approvers } from "./action-fields.ts";
@@ -65,7 +74,7 @@ export const appends = {
         /** Tokens that its model takes, what of them one response may use, and about what the system prompt and the tools do. */
         window: z.strictObject({ tokens: count, output: count, fixed: count }).optional(),
         /** It has other terms than a conversation's first run. */
-        mode: z.enum(["helper", "triage", "chat"]).optional(),
+        mode: z.enum(["helper", "triage", "chat", "goal"]).optional(),
       })
       .optional(),
     /** Its `calls` are checks of skills: numbered with the calls of models, and they only read. */
@@ -97,6 +106,8 @@ export const appends = {
         tools: z.array(z.string()).optional(),
       })
       .optional(),
+    /** It does this task of a goal, for the so-manieth time. What it comes to is for the goal, and no message. */
+    goal: z.strictObject({ goal: z.string(), task: z.string(), tries: count }).optional(),
   }),
   /** What people saw above the messages that a run answers, read from the platform once, oldest first. It instructs nobody. */
   above: z.strictObject({
@@ -454,5 +465,70 @@ export const appends = {
     verifies: z
       .strictObject({ call: z.string(), verdict: z.enum(["done", "not done", "unknown"]) })
       .optional(),
+  }),
+  /** Long work begins: from here on the thread plans it, does its tasks one by one and judges each, without being asked. */
+  goal_started: z.strictObject({
+    goal: z.string(),
+    text: z.string(),
+    /** Accounts that want it: its runs work for them. None: no person does, and to its end it only reads. */
+    principals: z.array(z.string()),
+    /** The one that its requests begin with. */
+    model: z.string(),
+    budget: goalBudget,
+    /** After so many judged tasks it is planned again; 0: only once one was split or given up, or none is left. */
+    replan: count,
+    /** The post that began it. */
+    post: z.string().optional(),
+    by: actor.optional(),
+    /** The configuration's schedule that began it. */
+    schedule: z.string().optional(),
+    /** Tools that have to be called in it before it counts as done. */
+    requires: z.array(z.string()).optional(),
+  }),
+  /** What is to be done next. It stands in place of what waits but for what is tried again and parts of a split task. */
+  goal_planned: z.strictObject({
+    goal: z.string(),
+    revision: count,
+    tasks: z.array(goalTask),
+    /** Nothing is left to do. */
+    done: z.boolean(),
+    answer: z.string().optional(),
+    thought: goalThought.optional(),
+    /** Why there is no plan, in words for people: it is asked for again, a few times. */
+    why: z.string().optional(),
+    /** Tools that have to be called too before the goal counts as done. */
+    requires: z.array(z.string()).optional(),
+  }),
+  /** How the run of a task was judged. */
+  goal_judged: z.strictObject({
+    goal: z.string(),
+    task: z.string(),
+    run: z.string(),
+    /** Counts the judgements of this task from 1. */
+    number: count,
+    reason: z.string(),
+    by: z.enum(["model", "rule"]),
+    /** Absent: it could not be judged, and that is tried again. */
+    verdict: z.enum(GOAL_VERDICTS).optional(),
+    /** Of a split task: its parts. */
+    tasks: z.array(goalTask).optional(),
+    thought: goalThought.optional(),
+    /** The run failed by no fault of the task's: it counts as no try. */
+    excused: z.literal(true).optional(),
+  }),
+  goal_state: z.strictObject({
+    goal: z.string(),
+    /** Counts the goal's states from 1. */
+    number: count,
+    state: z.enum(["paused", "resumed", "extended", "ended"]),
+    by: actor.optional(),
+    /** The click or command that it answers. */
+    post: z.string().optional(),
+    pause: z.enum(GOAL_PAUSES).optional(),
+    status: z.enum(GOAL_ENDS).optional(),
+    /** Why it is paused, or the answer. */
+    text: z.string().optional(),
+    /** What it is extended by. */
+    budget: goalExtension.optional(),
   }),
 };

@@ -54,7 +54,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   click: { code: "k", version: 9 },
   edited: { code: "e", version: 3 },
   removed: { code: "x", version: 1 },
-  stop: { code: "s", version: 2 },
+  stop: { code: "s", version: 3 },
   timer: { code: "t", version: 6 },
   signal: { code: "g", version: 1 },
   alarm: { code: "l", version: 1 },
@@ -72,7 +72,7 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   alert_state: { code: "J", version: 4 },
   alert_thread: { code: "O", version: 1 },
   alert_told: { code: "o", version: 2 },
-  run_started: { code: "R", version: 9 },
+  run_started: { code: "R", version: 10 },
   above: { code: "A", version: 3 },
   assistant: { code: "a", version: 7, said: TURN },
   gate: { code: "G", version: 3 },
@@ -91,6 +91,10 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   notice: { code: "N", version: 6 },
   delivered: { code: "d", version: 3 },
   run_ended: { code: "E", version: 4 },
+  goal_started: { code: "B", version: 1 },
+  goal_planned: { code: "Q", version: 1 },
+  goal_judged: { code: "U", version: 1 },
+  goal_state: { code: "H", version: 1 },
 };
 
 /** The version of a kind that this program writes, and the newest it reads. */

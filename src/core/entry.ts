@@ -124,6 +124,11 @@ const FACTS: FactRule = {
   settled: false,
   notice: false,
   run_ended: false,
+  // What they used was paid for, and is written down whatever came meanwhile; what follows from it is decided.
+  goal_started: false,
+  goal_planned: false,
+  goal_judged: false,
+  goal_state: false,
 };
 
 /**

@@ -169,8 +169,8 @@ export const posts = {
     /** How the digest of the action that was on the pressed card begins. */
     digest: z.string().min(12).optional(),
   }),
-  /** `run`: that one alone, and its cards; without it everything. */
-  stop: z.strictObject({ actor, run: z.string().optional() }),
+  /** `run`: that one alone, and its cards; `goal`: that goal with the run that works for it; without either everything. */
+  stop: z.strictObject({ actor, run: z.string().optional(), goal: z.string().optional() }),
   /** Says that a time has come: the expiry of an action, or that a call is to be looked at again (`verifyAfterMs`, `looksAfterMs`). */
   timer: z.strictObject({
     action: z.string().optional(),

@@ -46,8 +46,9 @@ export function factsOf(entries: readonly Entry[]): Facts {
       if (entry.checks !== undefined) asked += entry.calls.length;
     }
     if (entry.kind === "condensed") usage = addUsage(usage, entry.usage);
-    if (entry.kind === "plan" && entry.thought !== undefined)
-      usage = addUsage(usage, entry.thought.usage);
+    const isThought =
+      entry.kind === "plan" || entry.kind === "goal_planned" || entry.kind === "goal_judged";
+    if (isThought && entry.thought !== undefined) usage = addUsage(usage, entry.thought.usage);
     if (entry.kind === "assistant") {
       steps += 1;
       usage = addUsage(usage, entry.usage);

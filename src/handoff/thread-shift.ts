@@ -8,7 +8,7 @@ import { type Action, isOpen } from "../thread/action.ts";
 import { fold } from "../thread/fold.ts";
 import { brokenIn } from "../thread/looks.ts";
 import { silencesIn } from "../thread/silences.ts";
-import { Thread } from "../thread/state.ts";
+import { isInner, Thread } from "../thread/state.ts";
 import { type Call, doingOf, refOf } from "../thread/call.ts";
 
 /** From `from` until just before `to`, ms since 1970. */
@@ -109,9 +109,10 @@ export function threadShift(
     alerts: alertsSince(thread, span.from),
     missed: missedIn(lately),
     broken: brokenLines(lately),
-    runs: within.filter((each) => each.kind === "run_started" && each.parent === undefined).length,
+    runs: within.filter((each) => each.kind === "run_started" && !isInner({ started: each }))
+      .length,
     failed: within.filter(
-      (each) => each.kind === "run_ended" && each.status === "failed" && !isHelpers(thread, each),
+      (each) => each.kind === "run_ended" && each.status === "failed" && !isInnerEnd(thread, each),
     ).length,
     tokens: spent.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
     money: spent.map(moneyOf).reduce(addMoney, NO_MONEY),
@@ -121,7 +122,9 @@ export function threadShift(
 /** What an entry says that a model used. */
 function spentBy(entry: StoredEntry): Pick<Entry<"assistant">, "usage" | "microdollars">[] {
   if (entry.kind === "assistant" || entry.kind === "condensed") return [entry];
-  return entry.kind === "plan" && entry.thought !== undefined ? [entry.thought] : [];
+  const isThought =
+    entry.kind === "plan" || entry.kind === "goal_planned" || entry.kind === "goal_judged";
+  return isThought && entry.thought !== undefined ? [entry.thought] : [];
 }
 
 /** Besides its own place. */
@@ -206,9 +209,10 @@ function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntr
   return known.flatMap((each) => (each.kind === "message" && ids.has(each.id) ? [each.text] : []));
 }
 
-/** A helper's run is a part of another's. */
-function isHelpers({ runs }: Thread, { run }: Entry<"run_ended">): boolean {
-  return runs.get(run)?.parent !== undefined;
+/** A helper's run is a part of another's, and a goal's of that. */
+function isInnerEnd({ runs }: Thread, { run: name }: Entry<"run_ended">): boolean {
+  const run = runs.get(name);
+  return run !== undefined && isInner(run);
 }
 
 /** Without those that were over before the span began. */

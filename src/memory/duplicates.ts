@@ -3,7 +3,7 @@ import type { Embedding } from "./embedding.ts";
 import type { MemoryIndex } from "./index-port.ts";
 import { type Fix, itemOf, type MemoryItem, type Space, type Task } from "./item.ts";
 import { search } from "./search.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /**
  * Of the words of the longer cause the shorter one has to have so many, and no word of its own: two words that stand for one another are

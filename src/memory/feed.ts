@@ -6,7 +6,7 @@ import type { Journal, JournalSummary, Known, Position } from "../journal/journa
 import type { MemoryIndex, Put } from "./index-port.ts";
 import { createFold } from "./fold.ts";
 import { type Episode, type MemoryItem, spaceIn, textOf } from "./item.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /** Items that are put into the index at once. */
 const AT_ONCE = 1_000;

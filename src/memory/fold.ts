@@ -1,7 +1,7 @@
 import type { Entry, StoredEntry } from "../core/entry.ts";
 import type { MemoryIndex, Put } from "./index-port.ts";
 import { type Again, itemOf, type MemoryItem, type Space, spaceOf, textOf } from "./item.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /** Threads that found the same again that a record names; those before are a number. */
 const MOST_AGAIN = 50;

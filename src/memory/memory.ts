@@ -24,7 +24,7 @@ import {
 } from "./item.ts";
 import type { Floor } from "./policy.ts";
 import { search } from "./search.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /** Who says it, where: together `thread` and `call` identify it, however often it is repeated. */
 export interface Saying extends Viewer {

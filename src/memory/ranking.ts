@@ -1,5 +1,5 @@
 import type { Candidate, Statistics } from "./index-port.ts";
-import { isNumbered } from "./terms.ts";
+import { isNumbered } from "../core/terms.ts";
 
 /** As Okapi BM25 has them: how soon more of a term says no more, and how much longer texts count less. */
 const [SATURATION, LENGTH] = [1.2, 0.75];

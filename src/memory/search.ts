@@ -2,7 +2,7 @@ import type { Candidate, MemoryIndex, Statistics, Wanted } from "./index-port.ts
 import type { Space } from "./item.ts";
 import type { Floor } from "./policy.ts";
 import { byNearness, byTerms, fuse, type Ranked, weightOf } from "./ranking.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /** So many terms of a question are looked for, those that say the most first. */
 const MAX_ASKED = 24;

@@ -1,6 +1,6 @@
 import { chunksOf, sectionsIn } from "../core/text-chunks.ts";
 import { byTerms, type Ranked } from "./ranking.ts";
-import { termsIn } from "./terms.ts";
+import { termsIn } from "../core/terms.ts";
 
 /** A part of a text that stands in the program's own folders, such as a skill's section. */
 export interface TextPart {

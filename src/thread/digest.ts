@@ -31,7 +31,7 @@ interface Digested {
     string,
     {
       readonly modelRun: unknown;
-      readonly started: Pick<Entry<"run_started">, "checks" | "parent">;
+      readonly started: Pick<Entry<"run_started">, "checks" | "parent" | "goal">;
     }
   >;
 }
@@ -67,8 +67,8 @@ const NOTED: { readonly [K in Kind]?: (thread: Digested, entry: Entry<K>) => boo
     const { modelRun, started } = runs.get(run) ?? {};
     const why = started?.checks?.why;
     const isAnswer = modelRun !== undefined || (why !== undefined && why !== "again");
-    if (started?.parent !== undefined || !isAnswer || status === "silent" || instead !== undefined)
-      return false;
+    const isInner = (started?.parent ?? started?.goal) !== undefined;
+    if (isInner || !isAnswer || status === "silent" || instead !== undefined) return false;
     digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
     digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);
     digest.count += 1;

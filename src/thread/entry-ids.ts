@@ -76,6 +76,10 @@ export const entryId = {
   late: (call: string) => `late:${call}`,
   viewAdded: (view: string) => `view:${view}`,
   viewRemoved: (view: string) => `view-removed:${view}`,
+  goal: (goal: string) => `goal:${goal}`,
+  goalPlanned: (goal: string, revision: number) => `goal-plan:${goal}.${revision}`,
+  goalJudged: (task: string, number: number) => `judged:${task}.${number}`,
+  goalState: (goal: string, number: number) => `goal-state:${goal}.${number}`,
   delivered: (view: string, entry: string, stage: "started" | "final") =>
     `delivered:${view}:${entry}:${stage}`,
 } as const;

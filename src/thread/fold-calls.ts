@@ -1,5 +1,6 @@
 import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
+import { GOAL_TOOLS } from "../core/goal.ts";
 import { DELEGATE } from "../core/tool-spec.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
@@ -14,7 +15,7 @@ import { applyResult, ModelRun } from "./model-run.ts";
 import { routeTo } from "./routing.ts";
 import { applyHandOver, rejoinFirst } from "./side-run.ts";
 import { noteSilence } from "./silences.ts";
-import { isTalking, type Run, talkingRuns, type Thread } from "./state.ts";
+import { isInner, isTalking, type Run, talkingRuns, type Thread } from "./state.ts";
 import { type Call, refOf, type Start } from "./call.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
@@ -79,7 +80,13 @@ function startIn({ seq, at, host, args, doing }: Entry<"tool_finished">): Start 
 }
 
 /** What these return was so once, or is what a model made of other calls: it shows nothing by itself. */
-const OF_MEMORY: ReadonlySet<string> = new Set(["recall", "notes", DELEGATE]);
+const OF_MEMORY: ReadonlySet<string> = new Set([
+  "recall",
+  "notes",
+  DELEGATE,
+  GOAL_TOOLS.completed,
+  GOAL_TOOLS.summarize,
+]);
 
 /** What these return is numbers, which an answer says as they are. */
 const OF_NUMBERS: ReadonlySet<string> = new Set(["incident_stats"]);
@@ -177,8 +184,9 @@ function tellModel(
   const tokens = estimateTokens(text);
   fillResult(modelRun.filling, tokens);
   applyResult(modelRun, { tool, args, shown: action?.proposal.args, outcome, text, gate }, ms);
-  // Nobody else is told what a helper saw, but for its report.
-  if (thread.runs.get(ended.run)?.parent !== undefined) return;
+  // Nobody else is told what a helper or a goal's run saw, but for what it reports.
+  const run = thread.runs.get(ended.run);
+  if (run !== undefined && isInner(run)) return;
   thread.requestTokens += tokens;
   const { first } = talkingRuns(thread);
   // What a side run saw is told to the first run when it ends.

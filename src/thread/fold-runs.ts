@@ -14,7 +14,7 @@ import { applyAssistant, instructsOf, ModelRun, type Told } from "./model-run.ts
 import { askedFor, forgetRun } from "./family.ts";
 import { helperWords } from "./helper-phrases.ts";
 import { passOnLeft } from "./side-run.ts";
-import { isReader, isTalking, type Offered, type Run, type Thread } from "./state.ts";
+import { isInner, isReader, isTalking, type Offered, type Run, type Thread } from "./state.ts";
 import type { Call } from "./call.ts";
 import { addCall, begin } from "./fold-calls.ts";
 
@@ -56,6 +56,8 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
   }
   const parent = thread.runs.get(started.parent?.run ?? "");
   if (parent !== undefined) authors.push(...parent.authors);
+  const goal = thread.goals.get(started.goal?.goal ?? "");
+  if (goal?.started.by !== undefined) authors.push(goal.started.by);
   const run: Run = {
     started,
     calls: new Map(),
@@ -65,7 +67,7 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
       new ModelRun(
         started.talk,
         started.principals,
-        parent === undefined ? thread : toldTask(thread, started),
+        isInner({ started }) ? toldTask(thread, started) : thread,
         told,
       ),
     parent,
@@ -145,7 +147,7 @@ export function applyCondensed(thread: Thread, entry: Entry<"condensed">): void 
   const { modelRun } = run;
   modelRun.workMs += ms;
   fillCondensed(modelRun.filling, entry);
-  if (text === undefined || isReader(run) || run.parent !== undefined) return;
+  if (text === undefined || isReader(run) || isInner(run)) return;
   thread.requestTokens = after;
   thread.turns = condensedTurns(thread.turns);
   if (modelRun.filling.isTold) return;
@@ -176,7 +178,7 @@ export function applyTurn(thread: Thread, entry: Entry<"assistant">): void {
   if (run === undefined || !isTalking(run)) return;
   instructBy(run, run.modelRun, entry);
   applyAssistant(run.modelRun, entry, thread.counts.uses);
-  if (run.parent === undefined) tellSwitch(thread, run.modelRun, entry);
+  if (!isInner(run)) tellSwitch(thread, run.modelRun, entry);
   // Whom it works for is told of its calls with its report.
   const told = new Set<Run>([run, ...askedFor(run)]);
   const others = [...thread.going].filter((other) => !told.has(other));
@@ -217,6 +219,8 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
     endHelper(run, run.parent);
     return;
   }
+  // It is judged, and then forgotten.
+  if (isInner(run)) return;
   if (ended.status === "silent") {
     forgetRun(thread, run);
     return;

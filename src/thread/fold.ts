@@ -48,9 +48,17 @@ import { applyPlan } from "./plan.ts";
 import { noteSilenceOver } from "./silences.ts";
 import { isOf } from "./family.ts";
 import { stopBeside } from "./side-run.ts";
-import { isReader, Thread } from "./state.ts";
+import { isInner, isReader, Thread } from "./state.ts";
 import type { Call } from "./call.ts";
 import { noteOffer } from "./incident-offer.ts";
+import {
+  applyGoalJudged,
+  applyGoalPlanned,
+  applyGoalStarted,
+  applyGoalState,
+  noteGoal,
+} from "./fold-goal.ts";
+import { goalAtWork } from "./goal.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
@@ -77,6 +85,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     noteRecord(thread, entry, call);
     noteRoot(thread, entry);
     noteOffer(thread, entry, call);
+    noteGoal(thread, entry, call);
   }
   return thread;
 }
@@ -136,7 +145,7 @@ const APPLIED: Applied = {
   assistant(thread, entry) {
     const run = thread.runs.get(entry.run);
     // A side run's request is not the one that the thread grows by, and nothing of a helper's is in any other.
-    if (run?.parent === undefined) {
+    if (run === undefined || !isInner(run)) {
       if (isReader(run)) thread.requestTokens += entry.usage.output;
       else {
         thread.requestTokens = totalTokens(entry.usage);
@@ -184,6 +193,10 @@ const APPLIED: Applied = {
   tool_finished: applyFinished,
   grant_revoked: applyRevoked,
   settled: applySettled,
+  goal_started: applyGoalStarted,
+  goal_planned: applyGoalPlanned,
+  goal_judged: applyGoalJudged,
+  goal_state: applyGoalState,
   incident_state: applyIncidentState,
   alert_state: applyAlertState,
   // In journals that are no threads.
@@ -227,7 +240,14 @@ const IS_PERSONAL: Readonly<Record<PostKind, boolean>> = {
 };
 
 function stop(thread: Thread, entry: Entry<"stop">): void {
-  const { id, run: named } = entry;
+  const { id, goal: meant } = entry;
+  const atWork = goalAtWork(thread);
+  const isOfGoal = meant !== undefined;
+  const goal =
+    entry.run === undefined && (!isOfGoal || atWork?.started.goal === meant) ? atWork : undefined;
+  if (goal !== undefined) goal.stoppedBy ??= entry.actor.name;
+  // Of a goal that has no run nothing else is meant.
+  const named = entry.run ?? (isOfGoal ? (goal?.work?.run ?? "") : undefined);
   if (named === undefined) {
     thread.stoppedAt = entry.seq;
     stopBeside(thread);
@@ -237,7 +257,7 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
   const written = runs
     .flatMap((run) => [...run.open.values()])
     .filter((call) => call.started?.effect !== "read" && isRunning(call));
-  if (runs.length === 0 && pending.length === 0) {
+  if (runs.length === 0 && pending.length === 0 && goal === undefined) {
     thread.untold.set(id, { id, to: entry.actor.account, about: { kind: "nothing_runs" } });
   } else if (written.length > 0) {
     thread.untold.set(id, { id, about: { kind: "stopping", calls: written.map(whatOf) } });

@@ -6,7 +6,7 @@ import type { ReverseCall } from "../core/tool-call.ts";
 import { offerAnswers } from "./click-phrases.ts";
 import { INCIDENT_OFFER } from "./entry-ids.ts";
 import type { IncidentOffer } from "./offer-notes.ts";
-import type { Thread, Untold } from "./state.ts";
+import { isInner, type Thread, type Untold } from "./state.ts";
 import type { Call } from "./call.ts";
 import { causeIn, fixOf } from "./task.ts";
 
@@ -59,7 +59,8 @@ const NOTED: {
   run_ended(thread, entry) {
     const { offer } = thread;
     if (offer.opening?.run === entry.run) offer.opening = undefined;
-    if (thread.runs.get(entry.run)?.parent !== undefined) return;
+    const run = thread.runs.get(entry.run);
+    if (run !== undefined && isInner(run)) return;
     if (isMended(thread, entry) || isCrowdAtFault(thread)) propose(thread, entry);
   },
   click({ offer }, { id, actor, choice }) {

@@ -313,6 +313,6 @@ const VOLATILE = new RegExp(
 );
 
 /** Tells a result from others without it; measured values count, as they are what is looked for. Of a long run all are kept. */
-function stableHash(text: string): string {
+export function stableHash(text: string): string {
   return hash("sha1", text.replaceAll(VOLATILE, "#"), "base64url");
 }

@@ -3,7 +3,7 @@ import { isOpen } from "./action.ts";
 import type { Hearing } from "./addressed.ts";
 import { isAssent, isHolding } from "./assent.ts";
 import { isOf } from "./family.ts";
-import { isReader, type Run, type TalkingRun, talkingRuns, type Thread } from "./state.ts";
+import { isInner, isReader, type Run, type TalkingRun, talkingRuns, type Thread } from "./state.ts";
 import type { Call } from "./call.ts";
 
 /** Where a message goes; decided here only, from what the journal says before it. */
@@ -86,7 +86,7 @@ export function sharesOf(
 ): { elsewhere?: string[]; joined?: string[] } {
   const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id);
   // It is told its task alone.
-  if (run.started.parent !== undefined) return {};
+  if (isInner(run)) return {};
   if (isReader(run)) {
     const joined = idsOf(run.modelRun.unseen);
     return joined.length === 0 ? {} : { joined };

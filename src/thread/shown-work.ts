@@ -1,6 +1,6 @@
 import { summaryDueAt } from "./digest.ts";
 import { nextEditAt } from "./fold-living.ts";
-import { type Run, isUndecided, MAIN_VIEW, type Thread } from "./state.ts";
+import { type Run, isInner, isUndecided, MAIN_VIEW, type Thread } from "./state.ts";
 import { workKey } from "./work-keys.ts";
 import type { Scenery } from "./machines.ts";
 
@@ -55,9 +55,9 @@ export function ornaments(thread: Thread, showing: Showing): Ornament[] {
   return [{ do: "root", key: workKey.root, view: MAIN_VIEW, at }, ...sums];
 }
 
-/** A helper's work is shown with its parent's. */
-function isShownSo({ aside, parent }: Run): boolean {
-  return aside === undefined && parent === undefined;
+/** A helper's work is shown with its parent's, and a goal's with that. */
+function isShownSo(run: Run): boolean {
+  return run.aside === undefined && !isInner(run);
 }
 
 function isAtWork(run: Run): boolean {

@@ -14,22 +14,27 @@ interface Spend {
 
 /** A request is paid for by its thread and its run, and by those for whom that works, unless it came after the run's end. */
 export function spend(thread: Thread, { run: name, usage, ...spent }: Spend): void {
-  const { counts, runs } = thread;
   const money = moneyOf({ usage, ...spent });
-  const run = runs.get(name);
-  const model = spent.model ?? run?.modelRun?.terms.model;
-  counts.usage = addUsage(counts.usage, usage);
-  if (model !== undefined) {
-    const before = counts.models.get(model) ?? { usage: NO_USAGE, money: NO_MONEY };
-    counts.models.set(model, {
-      usage: addUsage(before.usage, usage),
-      money: addMoney(before.money, money),
-    });
-  }
+  const run = thread.runs.get(name);
+  spendAlone(thread, { usage, ...spent, model: spent.model ?? run?.modelRun?.terms.model });
   if (run === undefined || !isTalking(run)) return;
   for (const { modelRun } of [run, ...askedFor(run)]) {
     if (modelRun === undefined) continue;
     modelRun.usage = addUsage(modelRun.usage, usage);
     modelRun.money = addMoney(modelRun.money, money);
   }
+}
+
+/** A request is paid for by its thread alone. */
+export function spendAlone(
+  { counts }: Thread,
+  { usage, model, ...spent }: Omit<Spend, "run">,
+): void {
+  counts.usage = addUsage(counts.usage, usage);
+  if (model === undefined) return;
+  const before = counts.models.get(model) ?? { usage: NO_USAGE, money: NO_MONEY };
+  counts.models.set(model, {
+    usage: addUsage(before.usage, usage),
+    money: addMoney(before.money, moneyOf({ usage, ...spent })),
+  });
 }

@@ -11,6 +11,7 @@ import { type Money, NO_MONEY } from "../core/money.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 import type { ShownIncident, ShownAlerts, Root, Silence } from "./shown-living.ts";
 import { type Call, refOf } from "./call.ts";
+import type { Goal } from "./goal-state.ts";
 
 /** Whoever wrote what it answers deleted that while it was at work. */
 export function isWithdrawn({ stopped, stoppedBy, messages }: Run): boolean {
@@ -296,6 +297,8 @@ export class Thread {
   readonly broken = new Map<string, BrokenCall>();
   /** By the call of the action that was done about it: looks at it that are to come. */
   readonly looks = new Map<string, LaterLook>();
+  /** By their names: the one that is at work, and the newest of those that are over. */
+  readonly goals = new Map<string, Goal>();
   /** What memory keeps of it. */
   readonly task = new TaskNotes();
   /** Whether it looks like an incident, and what became of the offer to record it. */
@@ -307,6 +310,7 @@ export class Thread {
   /** `uses`: calls that models asked for, whether they ran or not. `blind`: those that could not see everything. */
   readonly counts = {
     runs: 0,
+    goals: 0,
     actions: 0,
     uses: 0,
     calls: 0,
@@ -337,9 +341,14 @@ export type TalkingRun = Run & { readonly modelRun: ModelRun };
 export function talkingRuns({ going }: Thread): { first?: TalkingRun; side?: TalkingRun } {
   const found: { first?: TalkingRun; side?: TalkingRun } = {};
   for (const run of going) {
-    if (isTalking(run) && run.parent === undefined) found[isReader(run) ? "side" : "first"] = run;
+    if (isTalking(run) && !isInner(run)) found[isReader(run) ? "side" : "first"] = run;
   }
   return found;
+}
+
+/** Nobody is answered by it: it is a helper's, whose report is a call's result, or does a task of a goal. */
+export function isInner({ started: { parent, goal } }: Pick<Run, "started">): boolean {
+  return (parent ?? goal) !== undefined;
 }
 
 export function isTalking(run: Run): run is TalkingRun {

@@ -18,6 +18,10 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   run_ended: true,
   // Written by no worker of the batch.
   plan: false,
+  goal_started: false,
+  goal_planned: false,
+  goal_judged: false,
+  goal_state: false,
   view_added: false,
   alert_thread: false,
   alert_told: false,

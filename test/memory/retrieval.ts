@@ -1,4 +1,4 @@
-import { isNumbered, termsIn } from "../../src/memory/terms.ts";
+import { isNumbered, termsIn } from "../../src/core/terms.ts";
 import type { Row } from "../../src/memory/index-port.ts";
 import { FLOOR, type Floor } from "../../src/memory/policy.ts";
 import type { Ranked } from "../../src/memory/ranking.ts";

@@ -88,6 +88,9 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   tool_finished: true,
   grant_revoked: true,
   settled: true,
+  // Who wanted it, and who paused, extended or ended it.
+  goal_started: true,
+  goal_state: true,
   // Who accepted which form of a tool.
   tool_form: true,
   freeze: true,
@@ -114,6 +117,8 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   above: false,
   gate: false,
   plan: false,
+  goal_planned: false,
+  goal_judged: false,
   // What models are told changes nothing of what was done.
   condensed: false,
   overflow: false,

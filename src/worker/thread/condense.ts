@@ -6,6 +6,7 @@ import { cleanText } from "../../security/sanitize.ts";
 import type { CondenseFacts } from "../../thread/drafts-runs.ts";
 import { isOfThread } from "../../thread/filling.ts";
 import { sharesOf } from "../../thread/routing.ts";
+import { isInner } from "../../thread/state.ts";
 import type { StepOf } from "../../thread/steps.ts";
 import { termsIn } from "../../thread/surroundings.ts";
 import { putOff } from "../background.ts";
@@ -51,8 +52,7 @@ async function learn(
   const terms = termsIn(parts.run, run);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
-  if (run.parent === undefined)
-    progress(ctx, name, { kind: "thinking", run: name, step: modelRun.steps + 1 });
+  if (!isInner(run)) progress(ctx, name, { kind: "thinking", run: name, step: modelRun.steps + 1 });
   const { transcript } = ctx.state;
   const { filling } = modelRun;
   const telling = await tellingFor(ctx, run, modelRun, signal);
@@ -65,7 +65,7 @@ async function learn(
   const paid = { usage, ms, ...(model !== undefined && { model }), ...cost };
   const side = transcript.sides.get(name);
   // A side run's own is told to the first run when it ends.
-  const own = side?.isHelper === true ? undefined : side?.from;
+  const own = side?.hasTask === true ? undefined : side?.from;
   const said = "said" in summary ? summary.said : "";
   const why = "why" in summary ? summary.why : said === "" ? "It wrote nothing." : undefined;
   const isNeeded = why === undefined || mustFit(modelRun, summary);

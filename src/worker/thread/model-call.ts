@@ -16,7 +16,7 @@ import type { Answered, Asked } from "../../models/chain.ts";
 import type { FileBlock, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
 import { sharesOf } from "../../thread/routing.ts";
-import { isReader, type Run } from "../../thread/state.ts";
+import { isInner, isReader, type Run } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
@@ -70,7 +70,7 @@ async function learnTurn(
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
   ctx.events.publish({ kind: "model_asked", key: ctx.key, run: name, step });
-  if (run.parent === undefined) progress(ctx, name, { kind: "thinking", run: name, step });
+  if (!isInner(run)) progress(ctx, name, { kind: "thinking", run: name, step });
   const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);
   const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
@@ -101,7 +101,7 @@ async function learnTurn(
   const named = {
     turn: `${name}_${step}`,
     ids,
-    isBeside: isReader(run) || run.parent !== undefined,
+    isBeside: isReader(run) || isInner(run),
   };
   for (const block of blocks) content.push(await kept(ctx, named, block));
   const turn = {
@@ -216,8 +216,8 @@ async function generate(
       written.text = text;
       if (delta === undefined) cuts += 1;
       const isDue = performance.now() - shownAt >= DRAFT_MS && text.length <= MAX_DRAFT;
-      // What a helper writes is its report, which people are not shown.
-      if ((delta === undefined || isDue) && run.parent === undefined) show();
+      // What a helper or a goal's run writes is a report, which people are not shown.
+      if ((delta === undefined || isDue) && !isInner(run)) show();
     },
   });
   return { ...answered, cuts };

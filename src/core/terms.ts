@@ -1,4 +1,4 @@
-import { wordsIn } from "../core/spellings.ts";
+import { wordsIn } from "./spellings.ts";
 
 /** Of a longer text the first ones count. */
 const MAX_TERMS = 400;
