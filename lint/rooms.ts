@@ -19,7 +19,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   skills: ["core", "security", "checks"],
   team: ["core", "journal"],
   incidents: ["core", "journal"],
-  memory: ["core", "journal"],
+  memory: ["core", "events/bus.ts", "journal"],
   handoff: ["core", "thread", "incidents"],
   alerts: ["core"],
   "alerts/sources": ["core", "alerts"],

@@ -14,18 +14,15 @@ import { createLinkRule } from "../core/links.ts";
 import { createEncoder } from "../security/encoder.ts";
 import type { HttpRoute } from "../core/http-route.ts";
 import { type JournalKey, transportOf } from "../core/journal-key.ts";
-import { startCatalog } from "../incidents/catalog-thread.ts";
 import type { Ledger } from "../incidents/incident.ts";
-import { createLedger } from "../incidents/ledger.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
 import { redis } from "../journal/redis/store.ts";
 import { chosenStore } from "../journal/stores.ts";
-import { createNetwork, type Network } from "../net/dial.ts";
+import { createNetwork } from "../net/dial.ts";
 import { createDispatcher } from "../tools/dispatch.ts";
 import { createExec, createLaunch } from "../tools/process.ts";
 import { memory as memoryTools } from "../tools/memory/integration.ts";
 import { network } from "../tools/network/integration.ts";
-import type { Approvals, ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { BullmqOptions } from "../wakeups/bullmq.ts";
 import { createInProcessWakeups } from "../wakeups/in-process.ts";
@@ -38,28 +35,22 @@ import { decideByRules } from "../worker/thread/permission/permission.ts";
 import { createThreadHandler } from "../worker/thread/thread-handler.ts";
 import { whyNotPrepared } from "../queries/edits.ts";
 import { createQueries } from "../queries/queries.ts";
-import { createFeedback } from "../team/feedback.ts";
-import { createFreezes, type Freezes } from "../team/freezes.ts";
+import { createFreezes } from "../team/freezes.ts";
 import { createOps } from "../team/ops.ts";
 import { createToolForms } from "../team/tool-forms.ts";
-import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
-import { createWhoIs } from "./whoami.ts";
 import { ALERTS } from "../alerts/handler.ts";
 import { alertLinkRule } from "./alert-link-rule.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
 import { createDigests, type Digests } from "./digests.ts";
 import { openEvents, type Watching } from "./events.ts";
-import { createIncidentNews } from "./incident-news.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
-import { openMemory } from "./memory.ts";
 import { openModels } from "./models.ts";
 import { knownModel } from "../models/known.ts";
-import { createMirroring, routed } from "./mirrors.ts";
-import { createPastThreads } from "./past-threads.ts";
+import { lend, type Lending, type Lent } from "./lend.ts";
+import { routed } from "./mirrors.ts";
 import { createOverview } from "./overview.ts";
 import { followedInbox } from "./pins.ts";
-import { saveCase } from "./saved-cases.ts";
 import { openSecrets } from "./secrets.ts";
 import { createTenants } from "./tenants.ts";
 import { placeIn, withRoutes } from "./thread-places.ts";
@@ -129,7 +120,7 @@ async function createWakeups(
 /** The models, and the operations channel, which hears of them. */
 function openOps(
   { ops: channel, model }: Config,
-  { log, journal, wake }: Pick<Lending, "log" | "journal" | "wake">,
+  { log, journal, wake }: Pick<Lending, "journal" | "wake"> & { log: Logger },
 ) {
   const ops = createOps({ journal, channel, wake });
   return [ops, openModels(model, { log, ops })] as const;
@@ -165,77 +156,6 @@ function takeIn(
   if (served.some(isChat)) handlers.set(ALERTS, alerts);
   for (const [kind, handler] of others.flatMap((each) => each.handlers()))
     handlers.set(kind, handler);
-}
-
-interface Lending {
-  log: Logger;
-  journal: Journal;
-  freezes: Freezes;
-  outgoing: Network;
-  encode(text: string): string;
-  wake(key: JournalKey): void;
-  ending: AbortController;
-  config: Config;
-  adapters: ReadonlyMap<string, Adapter>;
-  approvals(): Approvals;
-}
-
-type Lent = {
-  shifts: ReturnType<typeof createHandoffs>;
-  news: ReturnType<typeof createIncidentNews>;
-} & Pick<
-  ToolParts,
-  | "ledger"
-  | "tokens"
-  | "feedback"
-  | "network"
-  | "stopped"
-  | "freezing"
-  | "mirroring"
-  | "approvals"
-  | "pastThreads"
-  | "whoIs"
-  | "handoffs"
-  | "memory"
-  | "saveEval"
->;
-
-/** What tools use of the program. */
-function lend(
-  { log, journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals }: Lending,
-  tools: () => readonly Tool[],
-): Lent {
-  const feedback = createFeedback(journal);
-  const catalog = startCatalog(ending.signal);
-  const news = createIncidentNews({ config, journal, catalog, adapters, wake });
-  const ledger = createLedger(journal, encode, { catalog, wake, announce: news.announce });
-  const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
-  const mirroring = createMirroring(journal, adapters, config.people);
-  const whoIs = createWhoIs({ journal, adapters, config });
-  const shifts = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
-  const handoffs = createAskedHandoffs(shifts, { journal, adapters });
-  const memory = openMemory(config, { journal, log, encode, stopped: ending.signal });
-  return {
-    shifts,
-    news,
-    ledger: () => ledger,
-    tokens: () => ({
-      used: (counter) => journal.used(counter),
-      perDay: config.budgets.tokensPerDay,
-      centsPerDay: config.budgets.centsPerDay,
-    }),
-    feedback: () => feedback,
-    network: () => outgoing,
-    stopped: ending.signal,
-    freezing: () => ({ freezes, tools, hosts: () => journal.hosts() }),
-    mirroring: () => mirroring,
-    approvals,
-    pastThreads: () => pastThreads,
-    whoIs: () => whoIs,
-    handoffs: () => handoffs,
-    memory: () => memory,
-    saveEval: async (key, into, run) => saveCase(journal, key, { into, encode, run }),
-  };
 }
 
 /** The store is not left open when the tools cannot be made. */
@@ -283,7 +203,8 @@ function policyOf(config: Config, lent: Lent) {
   const { recall, keep } = settingsOf(memoryTools, values);
   const memory = { memory: lent.memory(), recall, keep };
   const ledger = lent.ledger();
-  return { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone, memory, ledger };
+  const policy = { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone };
+  return { ...policy, memory, ledger, network: settingsOf(network, values).allow };
 }
 
 /** Ends the work, then what shows it, then everything else, and closes the store. */
@@ -328,25 +249,25 @@ export async function assemble(
   log: Logger,
   { local, changeTools = (tools) => tools }: AssembleOptions,
 ): Promise<Bot> {
-  const { allow } = settingsOf(network, config.values);
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
+  const watching = await openEvents(config, log, journal, () => ({ dispatcher, worker }));
+  const { events } = watching;
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const [freezes, ending, intake] = [createFreezes(journal), new AbortController(), createIntake()];
-  const outgoing = createNetwork({ allow, local });
+  const outgoing = createNetwork({ ...settingsOf(network, config.values), local });
   const wake = (key: JournalKey, lane?: Lane) => wakeups.wake(key, 0, lane);
   /** By the first part of the keys of their journals. */
   const [adapters, handlers] = [new Map<string, Adapter>(), new Map<string, KeyHandler>()];
   const [ops, models] = openOps(config, { log, journal, wake });
   const approvals = () => createApprovals({ journal, ...entrance, adapters, frozen });
-  const held = { journal, freezes, outgoing, encode, wake, ending, config, adapters, approvals };
-  const lent = lend({ ...held, log }, () => tools);
+  const base = { journal, events, encode, wake, config, adapters };
+  const held = { ...base, freezes, outgoing, ending, approvals };
+  const lent = lend(held, () => tools);
   const toolset = changed(await loadTools(config, log, journal, lent), changeTools);
   const digests = await createDigests({ ...held, handoffs: lent.shifts, ops, log });
   const toolbox = createToolbox(config, toolset, { ...held, ...digests, models, log, encoder });
   const { tools, run, read, status, frozen } = toolbox;
-  const watching = await openEvents(config, log, journal, () => ({ dispatcher, worker }));
-  const { events } = watching;
   const overview = createOverview(config, lent, { journal, status, encode });
   const wakeups = await createWakeups(config, {
     due: () => worker.due(config.host),
@@ -363,7 +284,6 @@ export async function assemble(
     dispatcher,
     events,
     ...policyOf(config, lent),
-    network: allow,
     freezes,
     ops,
     run,

@@ -1,31 +1,35 @@
 import { join } from "node:path";
-import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import { createRoutes } from "../core/routes.ts";
 import { settingsOf } from "../core/settings.ts";
+import type { Publisher } from "../events/bus.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createReadIncident } from "./episodes.ts";
 import type { MemoryIndex } from "../memory/index-port.ts";
 import { createMemory, type Memory } from "../memory/memory.ts";
 import { createPgMemory } from "../memory/pgvector.ts";
 import { startSqliteMemory } from "../memory/sqlite-thread.ts";
+import { telling } from "../memory/telling.ts";
 import { loadEmbedder } from "../models/load.ts";
 import { memory as memoryTools } from "../tools/memory/integration.ts";
 
 interface MemoryParts {
   journal: Journal;
-  log: Logger;
+  events: Publisher;
   encode(text: string): string;
   stopped: AbortSignal;
 }
 
 /** What is remembered, with the index and the provider of vectors that the configuration names. @throws BotError CONFIG_INVALID */
-export function openMemory(config: Config, { journal, log, encode, stopped }: MemoryParts): Memory {
+export function openMemory(
+  config: Config,
+  { journal, events, encode, stopped }: MemoryParts,
+): Memory {
   const { embeddings, notes: caps } = settingsOf(memoryTools, config.values);
   const embedder = embeddings === undefined ? undefined : loadEmbedder(embeddings, config.model);
   const routeOf = createRoutes(config.model.routes);
   const hasRoutes = config.model.routes.length > 0;
-  return createMemory({
+  const remembered = createMemory({
     journal,
     index: openIndex(config, embeddings, stopped),
     encode,
@@ -35,9 +39,9 @@ export function openMemory(config: Config, { journal, log, encode, stopped }: Me
     ...(hasRoutes && {
       maySend: (thread) => thread !== undefined && routeOf([thread]) === undefined,
     }),
-    warn: (error) =>
-      log.warn({ err: error }, `${embeddings} makes no vectors; memory compares words alone`),
+    events,
   });
+  return telling(remembered, events);
 }
 
 function openIndex(

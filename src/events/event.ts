@@ -35,7 +35,30 @@ export type BotEvent =
       readonly tool: string;
       readonly failures: number;
       readonly waitMs: number;
-    };
+    }
+  | MemoryEvent;
+
+/** What memory does. There are names and counts in it, never what is remembered or asked. */
+export type MemoryEvent = { readonly kind: "memory" } & (
+  | {
+      readonly did: "remembered";
+      readonly what: "note" | "task";
+      readonly id: string;
+      readonly thread: string;
+    }
+  /** What a thread found was counted on the record of that name. */
+  | { readonly did: "merged"; readonly id: string; readonly thread: string }
+  | { readonly did: "forgotten"; readonly id: string; readonly thread: string }
+  | { readonly did: "recalled"; readonly found: number; readonly ms: number }
+  /** `embed`: the provider of vectors; words alone are compared for a minute. The others are told to whoever asked, too. */
+  | {
+      readonly did: "failed";
+      readonly doing: "remember" | "recall" | "embed";
+      readonly error: unknown;
+      /** The model of vectors. */
+      readonly model?: string;
+    }
+);
 
 /** What to do with the entries of some kinds. */
 export type ByKind = {

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Kind } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
-import type { BotEvent } from "./event.ts";
+import type { BotEvent, MemoryEvent } from "./event.ts";
 import type { Subscriber } from "./bus.ts";
 
 /** Entries that an operator who watches wants to see; all others are told at `debug`. */
@@ -40,8 +40,20 @@ export function logEvents(log: Logger): Subscriber {
         const { tool, failures, waitMs } = event;
         return log.warn({ tool, failures, waitMs }, "a tool only fails and is left alone");
       }
+      case "memory":
+        return logMemory(log, event);
     }
   };
+}
+
+function logMemory(log: Logger, event: MemoryEvent): void {
+  const { kind: _kind, did, ...of } = event;
+  if (event.did !== "failed") return log.debug(of, `memory ${did}`);
+  const { doing, error: err, model } = event;
+  if (doing === "embed")
+    log.warn({ err }, `${model} makes no vectors; memory compares words alone for a minute`);
+  // Who asked says more of it, and louder.
+  else log.debug({ err }, `memory failed to ${doing}`);
 }
 
 function logEntry(log: Logger, { key, entry }: Extract<BotEvent, { kind: "written" }>): void {

@@ -1,5 +1,9 @@
+import { createHash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Embedder } from "../core/embedder.ts";
 import { atMost } from "../core/time-limit.ts";
+import { createTurns } from "../core/turns.ts";
+import { type Publisher, SILENT } from "../events/bus.ts";
 import type { MemoryIndex } from "./index-port.ts";
 import { itemOf, textOf } from "./item.ts";
 
@@ -10,6 +14,8 @@ const MOST_REQUESTS = 8;
 /** A question is not held up by it for longer: then words alone are compared. */
 const QUESTION_MS = 2_000;
 const ITEMS_MS = 20_000;
+/** Questions whose vectors are kept. */
+const MOST_QUESTIONS = 100;
 /** After a failure: words alone are compared meanwhile. */
 const REST_MS = 60_000;
 
@@ -18,20 +24,26 @@ interface EmbeddingParts {
   readonly index: MemoryIndex;
   /** Whether words of this thread may go to the provider; undefined: of a thread that nobody named. Default: all may. */
   maySend?(thread: string | undefined): boolean;
-  warn?(error: unknown): void;
+  /** Is told of a provider that fails. */
+  readonly events?: Publisher | undefined;
   now?(): number;
 }
 
-/** Vectors for what is remembered and asked. A provider that fails is told to operators, and stops nothing. */
+type Vector = Float32Array | undefined;
+
+/** Vectors for what is remembered and asked, and for texts in the program's own folders. A provider that fails is told to operators, and stops nothing. */
 export function createEmbedding({
   embedder,
   index,
-  warn = () => {},
+  events = SILENT,
   maySend = () => true,
   now = Date.now,
 }: EmbeddingParts) {
   let restsUntil = 0;
   let atWork: Promise<void> | undefined;
+  /** One search after another asks the same, such as with a lower floor. */
+  const questions = new LRUCache<string, Float32Array>({ max: MOST_QUESTIONS });
+  const turns = createTurns<"texts">();
 
   async function guarded<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (now() < restsUntil) return undefined;
@@ -39,7 +51,8 @@ export function createEmbedding({
       return await work();
     } catch (error) {
       restsUntil = now() + REST_MS;
-      warn(error);
+      const failed = { kind: "memory", did: "failed", doing: "embed", error } as const;
+      events.publish({ ...failed, ...(embedder !== undefined && { model: embedder.id }) });
       return undefined;
     }
   }
@@ -67,6 +80,14 @@ export function createEmbedding({
     }
   }
 
+  async function embedQuestion({ embed }: Embedder, text: string): Promise<Vector> {
+    const known = questions.get(text);
+    if (known !== undefined) return known;
+    const [vector] = await embed([text], AbortSignal.timeout(QUESTION_MS));
+    if (vector !== undefined) questions.set(text, vector);
+    return vector;
+  }
+
   return {
     /** Makes the vectors that are missing; it goes on by itself after a second. */
     async items(): Promise<void> {
@@ -76,9 +97,48 @@ export function createEmbedding({
     },
     question: async (text: string, thread: string | undefined): Promise<Float32Array | undefined> =>
       embedder !== undefined && maySend(thread)
-        ? guarded(async () => (await embedder.embed([text], AbortSignal.timeout(QUESTION_MS)))[0])
+        ? guarded(() => embedQuestion(embedder, text))
         : undefined,
+    /**
+     * Vectors of texts that nobody said in a thread, such as sections of skills, as far as they are made. What is missing is made
+     * meanwhile, which is waited for for a second.
+     */
+    async texts(texts: readonly string[]): Promise<readonly Vector[]> {
+      if (embedder === undefined || texts.length === 0) return [];
+      const names = texts.map(hashOf);
+      const named = new Map(names.map((name, at) => [name, texts[at] ?? ""]));
+      const made = turns("texts", () => guarded(() => embedTexts(index, embedder, named)));
+      await atMost(1_000, made, () => undefined);
+      const known = await index.textVectors([...named.keys()]);
+      return names.map((name) => known.get(name));
+    },
   };
+}
+
+/** The index has those that were ever made: what is missing is asked for once, by one after the other. */
+async function embedTexts(
+  index: MemoryIndex,
+  { embed }: Embedder,
+  texts: ReadonlyMap<string, string>,
+) {
+  const known = await index.textVectors([...texts.keys()]);
+  const missing = [...texts].filter(([name]) => !known.has(name));
+  for (let i = 0; i < Math.min(missing.length, MOST_REQUESTS * AT_ONCE); i += AT_ONCE) {
+    const some = missing.slice(i, i + AT_ONCE);
+    const vectors = await embed(
+      some.map(([, text]) => text),
+      AbortSignal.timeout(ITEMS_MS),
+    );
+    const made = some.flatMap(([name], at) => {
+      const vector = vectors[at];
+      return vector === undefined ? [] : [[name, vector] as const];
+    });
+    await index.keepTextVectors(made);
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
 }
 
 export type Embedding = ReturnType<typeof createEmbedding>;

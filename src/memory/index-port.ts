@@ -52,6 +52,9 @@ export interface Wanted {
   readonly limit: number;
 }
 
+/** Texts in no journal whose vectors an index keeps: some thousand skills have as many sections. */
+export const MOST_TEXTS = 20_000;
+
 /**
  * Where memory is looked for: a cache of the journals that have it, filled again whenever it is lost. Whoever may see a space
  * sees all of it, and nothing of one space changes what is found in another.
@@ -80,5 +83,9 @@ export interface MemoryIndex {
   /** Items that have no vector yet. */
   unembedded(limit: number): Promise<{ id: string; journal: string; seq: number; item: string }[]>;
   embed(vectors: readonly Embedded[]): Promise<void>;
+  /** Of these names those that have a vector. They are of texts in no journal, and of the model that the index is opened with. */
+  textVectors(names: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>;
+  /** Of more than `MOST_TEXTS` the oldest go. */
+  keepTextVectors(made: readonly (readonly [name: string, vector: Float32Array])[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,29 +1,19 @@
-import { createHash } from "node:crypto";
 import type { Embedder } from "../core/embedder.ts";
 import type { Actor, Draft, Entry, StoredEntry } from "../core/entry.ts";
 import { BotError, isBotError } from "../core/errors.ts";
-import { isoUtc } from "../core/instant.ts";
-import { type JournalKey, tenantOf, transportOf } from "../core/journal-key.ts";
+import { type JournalKey, transportOf } from "../core/journal-key.ts";
 import { wordsIn } from "../core/spellings.ts";
 import { oneLine } from "../core/text.ts";
-import { maySee, type Viewer } from "../core/viewer.ts";
+import type { Viewer } from "../core/viewer.ts";
+import type { Publisher } from "../events/bus.ts";
 import type { Journal } from "../journal/journal.ts";
 import { createEmbedding, type Embedding } from "./embedding.ts";
-import { type Case, casesOf } from "./cases.ts";
 import { createDuplicates } from "./duplicates.ts";
 import { createFeed, type ReadIncident } from "./feed.ts";
-import type { MemoryIndex, Wanted } from "./index-port.ts";
-import {
-  belongingOf,
-  itemOf,
-  type MemoryItem,
-  type Note,
-  type Space,
-  spaceOf,
-  type Task,
-} from "./item.ts";
-import type { Floor } from "./policy.ts";
-import { search } from "./search.ts";
+import type { MemoryIndex } from "./index-port.ts";
+import { itemOf, type MemoryItem, type Note, type Space, spaceOf, type Task } from "./item.ts";
+import { keyOf, nameOf } from "./names.ts";
+import { createReads, type Reads } from "./reads.ts";
 import { termsIn } from "../core/terms.ts";
 
 /** Who says it, where: together `thread` and `call` identify it, however often it is repeated. */
@@ -48,17 +38,11 @@ interface TaskOf {
   readonly asOf: string;
 }
 
-interface Remembered {
-  readonly item: MemoryItem;
-}
-
-interface SearchOptions extends Partial<Wanted>, Partial<Floor> {}
-
 /**
  * What is remembered from thread to thread: notes of people, and records of what was looked into. The journals `memory:…` have it;
  * the index only finds it. What a viewer may not see does not exist for them. All methods throw what the store throws.
  */
-export interface Memory {
+export interface Memory extends Reads {
   /** The same call again, or the same words in the same place, write nothing. @throws BotError PRECHECK_FAILED where there are as many as may be, TIMEOUT if the store does not say whether it was written */
   note(saying: Saying, text: string): Promise<{ item: MemoryItem; isNew: boolean }>;
   /** @throws BotError INPUT_INVALID if the viewer sees nothing of that name, PRECHECK_FAILED if it is not the note of everybody who asks, and as `note` */
@@ -70,15 +54,6 @@ export interface Memory {
    * `saved` is false and `id` is its name. It is not shown again once somebody forgot it.
    */
   record(of: TaskOf, task: Task): Promise<{ id: string; saved: boolean }>;
-  /** The best first. */
-  search(text: string, viewer: Viewer, options?: SearchOptions): Promise<Remembered[]>;
-  /** The cases and notes that are alike, the best first: an incident and the record of its thread are one. */
-  alike(text: string, viewer: Viewer, floor: Floor): Promise<Case[]>;
-  /** The notes that have all of these words; without any word none. */
-  notesWith(text: string, viewer: Viewer): Promise<MemoryItem[]>;
-  /** The newest first. */
-  newest(viewer: Viewer, wanted: Wanted): Promise<MemoryItem[]>;
-  get(id: string, viewer: Viewer): Promise<MemoryItem | undefined>;
 }
 
 /** Notes that are kept of one person, and of all together, in one place: all public places of a tenant are one. */
@@ -100,22 +75,32 @@ export interface MemoryParts {
   readonly embedder?: Embedder | undefined;
   /** Whether words of a thread may go to the embedder's provider. Default: all may. */
   maySend?(thread: string | undefined): boolean;
-  /** The provider fails: words alone are compared for a minute. */
-  warn?(error: unknown): void;
+  /** Is told of an embedder that fails: then words alone are compared for a minute. `telling` tells the rest. */
+  readonly events?: Publisher | undefined;
 }
 
-const TRANSPORT = "memory";
 /** Terms that are compared first, and notes that are compared whole. */
 const SEEN_ALIKE = 32;
-/** Records that are counted together. */
-const MOST_ALIKE = 50;
 
 export function createMemory(parts: MemoryParts): Memory {
-  const { journal, index, encode, readIncident, caps } = parts;
+  const { journal, index, encode, readIncident } = parts;
   const feed = createFeed(journal, index, readIncident);
-
   const embedding = createEmbedding(parts);
-  const reads = createReads(parts, embedding, feed);
+  const reads = createReads({ index, embedding, encode, feed });
+  return { ...createWrites(parts, { embedding, reads, feed }), ...reads };
+}
+
+interface WritesParts {
+  readonly embedding: Embedding;
+  readonly reads: Pick<Reads, "get">;
+  feed(): Promise<boolean>;
+}
+
+/** What writes. */
+function createWrites(
+  { journal, index, encode, caps }: MemoryParts,
+  { embedding, reads, feed }: WritesParts,
+): Omit<Memory, keyof Reads> {
   const duplicateOf = createDuplicates(index, embedding);
   const post = createPost(journal);
 
@@ -188,74 +173,6 @@ export function createMemory(parts: MemoryParts): Memory {
       await post(journalOf(same), againDraft(same.id, place, clean, false));
       return { id: same.id, saved: false };
     },
-    ...reads,
-  };
-}
-
-/** What only looks. */
-function createReads(
-  { index, encode }: MemoryParts,
-  embedding: Embedding,
-  feed: () => Promise<boolean>,
-): Pick<Memory, "search" | "alike" | "notesWith" | "newest" | "get"> {
-  async function fed(viewer: Viewer): Promise<Space[]> {
-    // Nothing was ever remembered: the index need not begin.
-    if (!(await feed())) return [];
-    await embedding.items();
-    return (await index.spaces()).filter((space) => maySee(viewer, belongingOf(space)));
-  }
-
-  async function find(id: string, viewer: Viewer): Promise<MemoryItem | undefined> {
-    const [found] = await index.find(id.trim().toLowerCase(), await fed(viewer));
-    return found && itemOf(found);
-  }
-
-  async function searchIn(
-    spaces: readonly Space[],
-    text: string,
-    { thread, ...options }: SearchOptions & Pick<Viewer, "thread">,
-  ): Promise<Remembered[]> {
-    const vector = spaces.length === 0 ? undefined : await embedding.question(encode(text), thread);
-    const found = await search(index, text, spaces, { ...options, vector });
-    return found.map(({ candidate }) => ({ item: itemOf(candidate) }));
-  }
-
-  return {
-    search: async (text, viewer, options = {}) =>
-      searchIn(await fed(viewer), text, { ...options, thread: viewer.thread }),
-    async alike(text, viewer, floor) {
-      const spaces = await fed(viewer);
-      const found = await searchIn(spaces, text, {
-        limit: MOST_ALIKE,
-        ...floor,
-        thread: viewer.thread,
-      });
-      const items = found.map(({ item }) => item);
-      const known = new Set(items.map(({ id }) => id));
-      for (const { thread, what } of items.slice()) {
-        // Its thread's own words may be about something else.
-        const of = what.kind === "incident" ? nameOf(thread) : undefined;
-        if (of === undefined || known.has(of)) continue;
-        known.add(of);
-        items.push(...(await index.find(of, spaces)).map(itemOf));
-      }
-      return casesOf(items);
-    },
-    async notesWith(text, viewer) {
-      const wanted = { kind: "note", limit: MOST_ALIKE } as const;
-      const words = wordsIn(text);
-      const { thread } = viewer;
-      const all = await searchIn(await fed(viewer), text, { ...wanted, thread });
-      const found = all.map(({ item }) => item);
-      return found.filter(({ what }) => {
-        const has = new Set(what.kind === "note" ? wordsIn(what.text) : []);
-        return words.every((word) => has.has(word));
-      });
-    },
-    async newest(viewer, wanted) {
-      return (await index.newest(await fed(viewer), wanted)).map(itemOf);
-    },
-    get: find,
   };
 }
 
@@ -355,19 +272,6 @@ function draftOf(
     ...(audience !== undefined && { audience }),
   };
   return { id, kind: "memory", memory, thread, ...place, what };
-}
-
-/** One journal for each month and tenant; direct messages have one together, in which each has a space of its own. */
-function keyOf(thread: JournalKey, at: number): JournalKey {
-  return `${TRANSPORT}:${tenantOf(thread) ?? "dm"}:${isoUtc(at, "day").slice(0, 7)}`;
-}
-
-/** The letters of RFC 4648's base32, in lower case: none of them looks like another. */
-const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
-
-function nameOf(of: string): string {
-  const bytes = createHash("sha256").update(of).digest().subarray(0, 10);
-  return `m-${[...bytes].map((byte) => BASE32[byte & 31] ?? "").join("")}`;
 }
 
 function cleaned(task: Task, encode: (text: string) => string): Task {

@@ -1,6 +1,13 @@
 import type { Pool, PoolClient } from "pg";
 import { BotError, messageOf } from "../core/errors.ts";
-import type { Candidate, Embedded, MemoryIndex, Put, Row } from "./index-port.ts";
+import {
+  type Candidate,
+  type Embedded,
+  type MemoryIndex,
+  MOST_TEXTS,
+  type Put,
+  type Row,
+} from "./index-port.ts";
 
 export interface PgMemoryOptions {
   /** `postgres://user:password@host/database` */
@@ -24,7 +31,8 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS ${TABLES}_words ON ${TABLES} USING gin (words);
   CREATE INDEX IF NOT EXISTS ${TABLES}_newest ON ${TABLES} (space, at);
   CREATE TABLE IF NOT EXISTS ${TABLES}_forgotten (id text, journal text, PRIMARY KEY (id, journal));
-  CREATE TABLE IF NOT EXISTS ${TABLES}_vectors_of (model text NOT NULL, dimensions integer NOT NULL);`;
+  CREATE TABLE IF NOT EXISTS ${TABLES}_vectors_of (model text NOT NULL, dimensions integer NOT NULL);
+  CREATE TABLE IF NOT EXISTS ${TABLES}_texts (at bigint GENERATED ALWAYS AS IDENTITY, name text PRIMARY KEY, value real[] NOT NULL);`;
 
 const DIMENSIONS = `SELECT dimensions FROM ${TABLES}_vectors_of`;
 const FIELDS = "i.id, i.journal, i.at, i.space, i.item, i.terms";
@@ -40,6 +48,7 @@ export function createPgMemory({ url, model }: PgMemoryOptions): MemoryIndex {
     ...createChanges(change, model),
     ...createReads(ask),
     ...createNearness(ask, model),
+    ...createTextVectors({ ask, change }, model),
     close,
   };
 }
@@ -156,6 +165,35 @@ function createNearness(
   };
 }
 
+function createTextVectors(
+  { ask, change }: Pick<Session, "ask" | "change">,
+  model: string | undefined,
+): Pick<MemoryIndex, "textVectors" | "keepTextVectors"> {
+  return {
+    async textVectors(names) {
+      const sql = `SELECT name, value FROM ${TABLES}_texts WHERE name = ANY ($1)`;
+      const rows = model === undefined ? [] : await ask(sql, [names]);
+      return new Map(
+        rows.map(({ name, value }) => [String(name), Float32Array.from(numbersIn(value))]),
+      );
+    },
+    keepTextVectors: (made) =>
+      change(async (client) => {
+        for (const [name, vector] of made) {
+          await beginWith(client, vector.length, model);
+          await client.query(
+            `INSERT INTO ${TABLES}_texts (name, value) VALUES ($1, $2::real[]) ON CONFLICT (name) DO NOTHING`,
+            [name, [...vector]],
+          );
+        }
+        await client.query(
+          `DELETE FROM ${TABLES}_texts WHERE at <= (SELECT max(at) FROM ${TABLES}_texts) - $1::bigint`,
+          [MOST_TEXTS],
+        );
+      }),
+  };
+}
+
 type Asking = Pick<PoolClient, "query">;
 type Found = Record<string, unknown>;
 
@@ -242,7 +280,9 @@ async function prepare(client: PoolClient, model: string | undefined): Promise<v
 }
 
 async function forgetVectors(client: Asking): Promise<void> {
-  await client.query(`DELETE FROM ${TABLES}_vectors_of; DROP TABLE IF EXISTS ${TABLES}_vector`);
+  await client.query(
+    `DELETE FROM ${TABLES}_vectors_of; DELETE FROM ${TABLES}_texts; DROP TABLE IF EXISTS ${TABLES}_vector`,
+  );
 }
 
 async function put(client: Asking, row: Put, model: string | undefined): Promise<void> {
@@ -287,23 +327,26 @@ async function putVector(
   { id, journal, seq, vector }: Embedded,
   model: string | undefined,
 ): Promise<void> {
-  const { length } = vector;
-  if ((await dimensionsIn(client)) !== length) {
-    await forgetVectors(client);
-    await client.query(
-      `CREATE TABLE ${TABLES}_vector (id text, journal text, value vector(${length}) NOT NULL, PRIMARY KEY (id, journal))`,
-    );
-    if (length <= MOST_INDEXED)
-      await client.query(
-        `CREATE INDEX ${TABLES}_near ON ${TABLES}_vector USING hnsw (value vector_cosine_ops)`,
-      );
-    await client.query(`INSERT INTO ${TABLES}_vectors_of VALUES ($1, $2)`, [model ?? "", length]);
-  }
+  await beginWith(client, vector.length, model);
   await client.query(
     `INSERT INTO ${TABLES}_vector SELECT $1::text, $2::text, $3::vector WHERE EXISTS (SELECT 1 FROM ${TABLES} WHERE id = $1 AND journal = $2 AND seq = $4 FOR UPDATE)
      ON CONFLICT (id, journal) DO UPDATE SET value = excluded.value`,
     [id, journal, written(vector), seq],
   );
+}
+
+/** Vectors of another length are another model's. */
+async function beginWith(client: Asking, length: number, model: string | undefined): Promise<void> {
+  if ((await dimensionsIn(client)) === length) return;
+  await forgetVectors(client);
+  await client.query(
+    `CREATE TABLE ${TABLES}_vector (id text, journal text, value vector(${length}) NOT NULL, PRIMARY KEY (id, journal))`,
+  );
+  if (length <= MOST_INDEXED)
+    await client.query(
+      `CREATE INDEX ${TABLES}_near ON ${TABLES}_vector USING hnsw (value vector_cosine_ops)`,
+    );
+  await client.query(`INSERT INTO ${TABLES}_vectors_of VALUES ($1, $2)`, [model ?? "", length]);
 }
 
 function written(vector: Float32Array): string {
@@ -313,6 +356,10 @@ function written(vector: Float32Array): string {
 /** As a tsquery has it: `'disk'`. */
 function lexeme(term: string): string {
   return `'${term.replaceAll(/['\\]/g, "$&$&")}'`;
+}
+
+function numbersIn(value: unknown): number[] {
+  return Array.isArray(value) ? value.map(Number) : [];
 }
 
 function candidateOf(row: Found): Candidate {

@@ -1,4 +1,5 @@
 import type { Candidate, Statistics } from "./index-port.ts";
+import type { Floor } from "./policy.ts";
 import { isNumbered } from "../core/terms.ts";
 
 /** As Okapi BM25 has them: how soon more of a term says no more, and how much longer texts count less. */
@@ -86,6 +87,11 @@ export function fuse(rankings: readonly (readonly Ranked[])[]): Ranked[] {
   return [...fused.values()]
     .toSorted((a, b) => b.rank - a.rank || newerFirst(a.candidate, b.candidate))
     .map(({ candidate, words, near }) => ({ candidate, words, near }));
+}
+
+/** Whether it reaches the floor: by its words or by its vector. */
+export function isAlike({ words, near }: Ranked, { threshold, nearness }: Floor): boolean {
+  return (words > 0 && words >= threshold) || (near > 0 && near >= nearness);
 }
 
 /** Two journals may have the same id at the same time. */

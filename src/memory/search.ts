@@ -1,7 +1,7 @@
 import type { Candidate, MemoryIndex, Statistics, Wanted } from "./index-port.ts";
 import type { Space } from "./item.ts";
 import type { Floor } from "./policy.ts";
-import { byNearness, byTerms, fuse, type Ranked, weightOf } from "./ranking.ts";
+import { byNearness, byTerms, fuse, isAlike, type Ranked, weightOf } from "./ranking.ts";
 import { termsIn } from "../core/terms.ts";
 
 /** So many terms of a question are looked for, those that say the most first. */
@@ -31,9 +31,7 @@ export async function search(
   const asked = [...new Set(termsIn(text))].slice(0, 4 * MAX_ASKED);
   const rankings = [await lexical(index, asked, spaces, wanted), byNearness(nearest)];
   const found = fuse(rankings.filter((ranking) => ranking.length > 0));
-  const isAlike = ({ words, near }: Ranked) =>
-    (words > 0 && words >= threshold) || (near > 0 && near >= nearness);
-  return found.filter(isAlike).slice(0, limit);
+  return found.filter((each) => isAlike(each, { threshold, nearness })).slice(0, limit);
 }
 
 async function lexical(

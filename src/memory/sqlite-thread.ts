@@ -49,6 +49,8 @@ export function startSqliteMemory(
     nearest: ask("nearest"),
     unembedded: ask("unembedded"),
     embed: ask("embed"),
+    textVectors: ask("textVectors"),
+    keepTextVectors: ask("keepTextVectors"),
     close: end,
   };
 }

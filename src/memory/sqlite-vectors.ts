@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { getLoadablePath } from "sqlite-vec";
-import type { Row, Wanted } from "./index-port.ts";
+import { MOST_TEXTS, type Row, type Wanted } from "./index-port.ts";
 import { centreOf, createSketcher, type Sketcher } from "./sketch.ts";
 import { createSketches } from "./sqlite-sketches.ts";
 
@@ -14,6 +14,12 @@ const ROUGHLY = 2_048;
 /** A space's centre is looked for again when it has so many times as many vectors. */
 const GROWTH = 4;
 
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS vectors_of (model TEXT NOT NULL, dimensions INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS vector (row INTEGER PRIMARY KEY, block INTEGER NOT NULL, value BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS centre (space INTEGER PRIMARY KEY, vectors INTEGER NOT NULL, value BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS text_vector (at INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, value BLOB NOT NULL)`;
+
 /** To be called before a file is looked into: its tables may be the extension's. */
 export function loadVectors(db: DatabaseSync): void {
   db.loadExtension(getLoadablePath());
@@ -25,20 +31,18 @@ export function loadVectors(db: DatabaseSync): void {
  * 100 000 are compared in milliseconds, and decide only which ones are compared whole.
  */
 export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_WHOLE) {
-  db.exec(
-    `CREATE TABLE IF NOT EXISTS vectors_of (model TEXT NOT NULL, dimensions INTEGER NOT NULL);
-     CREATE TABLE IF NOT EXISTS vector (row INTEGER PRIMARY KEY, block INTEGER NOT NULL, value BLOB NOT NULL);
-     CREATE TABLE IF NOT EXISTS centre (space INTEGER PRIMARY KEY, vectors INTEGER NOT NULL, value BLOB NOT NULL)`,
-  );
+  db.exec(SCHEMA);
   const sketches = createSketches(db);
   const sql = statementsOf(db);
-  let sketcher: (Sketcher & { of: number }) | undefined;
+  const sketcherOf = createSketchers();
   const grown = new Set<number>();
   // What another model made says nothing here.
   if (sql.made.get()?.["model"] !== model) forgetAll();
 
   function forgetAll(): void {
-    db.exec("DELETE FROM vectors_of; DELETE FROM vector; DELETE FROM centre");
+    db.exec(
+      "DELETE FROM vectors_of; DELETE FROM vector; DELETE FROM centre; DELETE FROM text_vector",
+    );
     sketches.clear();
   }
 
@@ -46,11 +50,6 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
   function dimensions(): number | undefined {
     const known = sql.made.get()?.["dimensions"];
     return known === undefined ? undefined : Number(known);
-  }
-
-  function sketcherOf({ length }: Float32Array): Sketcher {
-    if (sketcher?.of !== length) sketcher = { ...createSketcher(length), of: length };
-    return sketcher;
   }
 
   /** Each space has its own: nothing of one may change what is found in another. */
@@ -68,12 +67,15 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
     if (block !== undefined) sketches.remove(Number(block), row);
   }
 
+  function beginWith({ length }: Float32Array): void {
+    if (dimensions() === length) return;
+    forgetAll();
+    sql.begin.run(model, length);
+  }
+
   return {
     add(row: number, space: number, kind: Row["kind"], vector: Float32Array): void {
-      if (dimensions() !== vector.length) {
-        forgetAll();
-        sql.begin.run(model, vector.length);
-      }
+      beginWith(vector);
       remove(row);
       const placed = { space, kind, vector, centre: centreIn(space, vector) };
       sql.add.run(row, sketches.add(row, placed, sketcherOf(vector)), bytesOf(vector));
@@ -95,6 +97,7 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
         }
       grown.clear();
     },
+    ...createTextVectors(db, beginWith),
     /** Rows of the spaces, the nearest first, with the cosine. */
     nearest(
       spaces: readonly number[],
@@ -113,6 +116,40 @@ export function createVectors(db: DatabaseSync, model: string, mostWhole = MOST_
       return sql.nearest
         .all(bytesOf(vector), JSON.stringify(rows), limit)
         .map(({ row, near }) => ({ row: Number(row), near: Number(near) }));
+    },
+  };
+}
+
+/** The one for vectors of this length; the last is kept. */
+function createSketchers(): (vector: Float32Array) => Sketcher {
+  let last: (Sketcher & { of: number }) | undefined;
+  return ({ length }) => {
+    if (last?.of !== length) last = { ...createSketcher(length), of: length };
+    return last;
+  };
+}
+
+/** Vectors of texts in no journal, by name; few enough to be compared by whoever has the texts. */
+function createTextVectors(db: DatabaseSync, beginWith: (vector: Float32Array) => void) {
+  const sql = {
+    value: db.prepare("SELECT value FROM text_vector WHERE name = ?"),
+    keep: db.prepare("INSERT OR REPLACE INTO text_vector (name, value) VALUES (?, ?)"),
+    forget: db.prepare("DELETE FROM text_vector WHERE at <= (SELECT max(at) FROM text_vector) - ?"),
+  };
+  return {
+    ofTexts: (names: readonly string[]): Map<string, Float32Array> =>
+      new Map(
+        names.flatMap((name) => {
+          const vector = vectorOf(sql.value.get(name)?.["value"]);
+          return vector === undefined ? [] : [[name, vector]];
+        }),
+      ),
+    keepOfTexts(made: readonly (readonly [string, Float32Array])[]): void {
+      for (const [name, vector] of made) {
+        beginWith(vector);
+        sql.keep.run(name, bytesOf(vector));
+      }
+      sql.forget.run(MOST_TEXTS);
     },
   };
 }

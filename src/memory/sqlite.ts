@@ -38,7 +38,8 @@ const SCHEMA = `
   CREATE TABLE forgotten (id TEXT, journal TEXT, PRIMARY KEY (id, journal)) WITHOUT ROWID;`;
 
 /** Those of every version. */
-const TABLES = "mark space item forgotten vectors_of vector signs sketches centre".split(" ");
+const TABLES =
+  "mark space item forgotten vectors_of vector signs sketches centre text_vector".split(" ");
 
 export interface SqliteMemoryOptions {
   /** A file of its own, which several processes may share; default: it is kept in memory. */
@@ -93,6 +94,8 @@ export function openSqliteMemory({
         made.forEach(items.embed);
         vectors?.settle();
       }),
+    textVectors: (names) => vectors?.ofTexts(names) ?? new Map(),
+    keepTextVectors: (made) => inTransaction(db, () => vectors?.keepOfTexts(made)),
     close: () => db.close(),
   };
 }

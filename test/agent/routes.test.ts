@@ -148,7 +148,7 @@ test("what was remembered in such a place, and what is asked there, gets no vect
   };
   const routeOf = createRoutes([{ channels: "slack:T1:C7", model: "none" }]);
   const maySend = (thread?: string) => thread !== undefined && routeOf([thread]) === undefined;
-  const embedding = createEmbedding({ embedder, index, maySend, warn: () => {} });
+  const embedding = createEmbedding({ embedder, index, maySend });
   await embedding.items();
   expect(sent).toHaveLength(50);
   expect(left.size).toBe(150);

@@ -170,5 +170,21 @@ export function describeMemoryIndex(
       await index.put(JOURNAL, [{ id: "b", journal: JOURNAL, forgotten: true }], known(5));
       expect(ids(await index.nearest(vector(0, 1, 0), [HERE, THERE], ALL))).toEqual(["c"]);
     });
+
+    test.runIf(vectors)("vectors of texts in no journal are kept by name", async () => {
+      const index = await open();
+      const [one, two] = [Float32Array.of(1, 0.5, 0), Float32Array.of(0, 1, 0)];
+      expect(await index.textVectors(["one"])).toEqual(new Map());
+      await index.keepTextVectors([["one", one]]);
+      await index.put(JOURNAL, [row("a", "x", { vector: two })], known(1));
+      await index.keepTextVectors([["two", two]]);
+      expect(await index.textVectors(["two", "three", "one"])).toEqual(
+        new Map([
+          ["two", two],
+          ["one", one],
+        ]),
+      );
+      expect(ids(await index.nearest(two, [HERE], ALL))).toEqual(["a"]);
+    });
   });
 }

@@ -89,6 +89,23 @@ const RUN: readonly BotEvent[] = [
   }),
 ];
 
+/** What memory did, with a provider of vectors that failed. */
+const MEMORY: readonly BotEvent[] = [
+  { kind: "memory", did: "remembered", what: "note", id: "m-a", thread: KEY },
+  { kind: "memory", did: "merged", id: "m-b", thread: KEY },
+  { kind: "memory", did: "recalled", found: 3, ms: 12 },
+  { kind: "memory", did: "recalled", found: 0, ms: 2 },
+  { kind: "memory", did: "forgotten", id: "m-a", thread: KEY },
+  { kind: "memory", did: "failed", doing: "recall", error: new Error("away") },
+  {
+    kind: "memory",
+    did: "failed",
+    doing: "embed",
+    error: new Error("no route"),
+    model: "openai/text-embedding-3-small",
+  },
+];
+
 function metrics() {
   const dropped = () => new Map([["log", 3]]);
   return createMetrics({ isTool: (name) => name === "restart_service", dropped });
@@ -115,6 +132,44 @@ test("figures count what was done, and a name that is no tool's is no label", as
     expect(lines).toContain(line);
   expect(lines.join()).not.toContain("made_up_by_the_model");
   expect(contentType).toContain("text/plain");
+});
+
+test("figures count what memory did, found and could not do", async () => {
+  const { subscriber, text } = metrics();
+  for (const event of MEMORY) subscriber(event);
+  const lines = (await text()).split("\n");
+  for (const line of [
+    'watchkeeper_memory_total{did="remembered"} 1',
+    'watchkeeper_memory_total{did="merged"} 1',
+    'watchkeeper_memory_total{did="recalled"} 2',
+    'watchkeeper_memory_total{did="forgotten"} 1',
+    "watchkeeper_memory_found_total 3",
+    'watchkeeper_memory_failures_total{doing="embed"} 1',
+    'watchkeeper_memory_failures_total{doing="recall"} 1',
+    "watchkeeper_memory_recall_seconds_sum 0.014",
+  ])
+    expect(lines).toContain(line);
+});
+
+test("the log has what memory does at debug, and warns of a provider of vectors that fails", () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const log = pino({ level: "debug" }, stream);
+  for (const event of MEMORY) logEvents(log)(event);
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [20, "memory remembered"],
+    [20, "memory merged"],
+    [20, "memory recalled"],
+    [20, "memory recalled"],
+    [20, "memory forgotten"],
+    [20, "memory failed to recall"],
+    [
+      40,
+      "openai/text-embedding-3-small makes no vectors; memory compares words alone for a minute",
+    ],
+  ]);
+  expect(lines[0]).toMatchObject({ what: "note", id: "m-a", thread: KEY });
+  expect(lines[6]).toMatchObject({ err: { message: "no route" } });
 });
 
 test("a run is one trace, with its turns, calls and people's time, also where two processes wrote it", async () => {

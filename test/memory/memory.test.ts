@@ -4,6 +4,7 @@ import type { Task } from "../../src/memory/item.ts";
 import { createMemory, type Saying } from "../../src/memory/memory.ts";
 import { casesOf, countFixes } from "../../src/memory/cases.ts";
 import { fixText, itemText } from "../../src/memory/words.ts";
+import type { BotEvent } from "../../src/events/event.ts";
 import { FLOOR } from "../../src/memory/policy.ts";
 import { openTestIndex } from "../fakes/memory.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
@@ -219,15 +220,15 @@ describe("with vectors", () => {
 
   function withVectors(embed: (texts: readonly string[]) => Promise<readonly Float32Array[]>) {
     const { journal, saying } = stage();
-    const warned: unknown[] = [];
+    const told: BotEvent[] = [];
     const memory = createMemory({
       journal,
       index: openTestIndex({ model: "test/concepts" }),
       encode: (text) => text.replaceAll("hunter2", "[secret]"),
       embedder: { id: "test/concepts", embed },
-      warn: (error) => warned.push(error),
+      events: { publish: (event) => told.push(event) },
     });
-    return { memory, saying, warned };
+    return { memory, saying, told };
   }
 
   test("other words for the same are found, each text is sent once, and without secrets", async () => {
@@ -253,13 +254,15 @@ describe("with vectors", () => {
 
   test("a provider that fails is told once a minute, and words are compared", async () => {
     let asked = 0;
-    const { memory, saying, warned } = withVectors(async () => {
+    const { memory, saying, told } = withVectors(async () => {
       asked += 1;
       throw new Error("no route");
     });
     await memory.note(saying(), "old images fill the disk of node-3");
     for (let i = 0; i < 3; i++)
       expect(await memory.search("disk of node-3 is full", EVERYONE)).toHaveLength(1);
-    expect([asked, warned.length]).toEqual([1, 1]);
+    const failed = told.filter((event) => event.kind === "memory" && event.did === "failed");
+    expect(asked).toBe(1);
+    expect(failed).toMatchObject([{ doing: "embed", model: "test/concepts" }]);
   });
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { memoize } from "../../core/memoize.ts";
 import type { Memory } from "../../memory/memory.ts";
-import { createTextSearch, sectionsOf, type TextPart } from "../../memory/texts.ts";
+import { sectionsOf, type TextPart } from "../../memory/texts.ts";
 import { FLOOR, type Floor } from "../../memory/policy.ts";
 import { countFixes } from "../../memory/cases.ts";
 import { caseText, fixText, FROM_MEMORY } from "../../memory/words.ts";
@@ -24,7 +24,7 @@ export function createRecall(
   skills: readonly Skill[],
   floor: Floor = FLOOR,
 ): Tool {
-  const runbooks = memoize(async () => createTextSearch(await partsOf(skills)), {
+  const runbooks = memoize(async () => memory().among(await partsOf(skills)), {
     ttlMs: 60_000,
     max: 1,
   });
@@ -55,7 +55,14 @@ export function createRecall(
         cases.length > 0
           ? []
           : (await memory().alike(text, viewer, PARTLY)).slice(0, Math.min(limit, MOST_PARTLY));
-      const sections = (await runbooks(""))(text, MAX_SECTIONS, PARTLY.threshold);
+      const sections = await (
+        await runbooks("")
+      )(text, {
+        thread: viewer.thread,
+        limit: MAX_SECTIONS,
+        threshold: PARTLY.threshold,
+        nearness: floor.nearness,
+      });
       if (cases.length + partly.length + sections.length === 0)
         return { text: "Nothing that is remembered here is like that." };
       const fixes = countFixes(alike).map(fixText);
