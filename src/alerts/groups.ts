@@ -58,6 +58,8 @@ export interface Member {
   alert: Alert;
   /** All of its words are remembered. */
   readonly isWhole: boolean;
+  /** It joined a group of other alerts, as it shares their place, or as too much came at once. */
+  readonly isFolded: boolean;
   /** How often it was told of, and how often it came back. */
   told: number;
   fired: number;
@@ -77,8 +79,6 @@ export interface Group {
   /** The last word that changed it. */
   last: number;
   readonly members: Map<string, Member>;
-  /** Names of alerts that joined it as they share its place, or as too much came at once. */
-  readonly folded: Set<string>;
   /** Some joined it as too much came at once. */
   isStorm: boolean;
   /** How often it was told of, whatever number of its alerts each time. */
@@ -201,7 +201,6 @@ export class Groups {
     const isStorm = lately.length >= MAX_AT_ONCE && word.own === undefined;
     const beside = near ?? (isStorm ? lately.at(-1) : undefined);
     if (beside === undefined) return this.#begin(key, alert, word);
-    beside.folded.add(alert.name);
     beside.isStorm ||= near === undefined;
     return beside;
   }
@@ -219,7 +218,6 @@ export class Groups {
       lastAt: at,
       last: seq,
       members: new Map(),
-      folded: new Set(),
       isStorm: false,
       told: 0,
       forgotten: 0,
@@ -239,7 +237,7 @@ export class Groups {
     return group;
   }
 
-  #note(group: Group, alert: Alert, { seq, at, source }: Word): void {
+  #note(group: Group, alert: Alert, { seq, at, source, rule }: Word): void {
     group.last = seq;
     group.lastAt = at;
     const key = alertKey(source, alert);
@@ -254,6 +252,7 @@ export class Groups {
       fingerprint: alert.fingerprint,
       alert,
       isWhole,
+      isFolded: keyOf(alert, rule) !== group.key,
       told: 0,
       fired: 0,
       firstAt: at,

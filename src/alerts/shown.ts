@@ -68,9 +68,9 @@ function titleOf({ name, members, forgotten, isStorm }: Group): string {
 }
 
 /** Names of what joined it, as its alerts stand; of a storm all names, since its title has hardly one. */
-function joinedIn({ folded, isStorm }: Group, all: readonly Member[]): string[] {
-  const names = new Set(all.map(({ alert }) => alert.name));
-  return [...names].filter((name) => isStorm || folded.has(name)).slice(0, MAX_ALERTS);
+function joinedIn({ isStorm }: Group, all: readonly Member[]): string[] {
+  const joined = all.filter(({ isFolded }) => isStorm || isFolded);
+  return [...new Set(joined.map(({ alert }) => alert.name))].slice(0, MAX_ALERTS);
 }
 
 /** What fires first, then what somebody has acknowledged; of these the most urgent, then the newest. */

@@ -2,7 +2,7 @@ import { totalTokens } from "../core/block.ts";
 import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
 import type { Gap } from "../core/finding.ts";
 import { addMoney, type Money, moneyOf, NO_MONEY } from "../core/money.ts";
-import { withoutRemoved } from "../core/removed.ts";
+import { REMOVED, withoutRemoved } from "../core/removed.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import { type Action, isOpen } from "../thread/action.ts";
 import { fold } from "../thread/fold.ts";
@@ -91,6 +91,7 @@ export function threadShift(
   const within = known.filter(({ at }) => at >= span.from);
   const calls = [...thread.runs.values()].flatMap((run) => [...run.calls.values()]);
   const spent = within.flatMap(spentBy);
+  const typed = typedIn(known);
   const lately = calls.filter(({ finished }) => finished !== undefined && finished.at >= span.from);
   return {
     views: viewsNow(entries),
@@ -99,7 +100,7 @@ export function threadShift(
       .map((call) => deedOf(call, thread)),
     waiting: [...thread.live].filter(isOpen).map(waitingOf),
     silences: silencesAt(thread, calls, span.to),
-    unanswered: unansweredIn(within, known),
+    unanswered: unansweredIn(within, known, typed),
     questions: [...thread.going].flatMap((run) =>
       [...run.open.values()].flatMap(({ asked }) => (asked === undefined ? [] : [asked.text])),
     ),
@@ -112,7 +113,11 @@ export function threadShift(
     runs: within.filter((each) => each.kind === "run_started" && !isInner({ started: each }))
       .length,
     failed: within.filter(
-      (each) => each.kind === "run_ended" && each.status === "failed" && !isInnerEnd(thread, each),
+      (each) =>
+        each.kind === "run_ended" &&
+        each.status === "failed" &&
+        !isInnerEnd(thread, each) &&
+        !isHint(thread.runs.get(each.run)?.started, typed),
     ).length,
     tokens: spent.reduce((sum, { usage }) => sum + totalTokens(usage), 0),
     money: spent.map(moneyOf).reduce(addMoney, NO_MONEY),
@@ -194,7 +199,11 @@ function silencesAt(thread: Thread, calls: readonly Call[], end: number): Thread
 }
 
 /** Runs that no model answered, and that had nothing to look at. */
-function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntry[]): string[] {
+function unansweredIn(
+  within: readonly StoredEntry[],
+  known: readonly StoredEntry[],
+  typed: ReadonlySet<string>,
+): string[] {
   const failed = new Set(
     known.flatMap((each) =>
       each.kind === "run_ended" && each.status === "failed" ? [each.run] : [],
@@ -202,11 +211,27 @@ function unansweredIn(within: readonly StoredEntry[], known: readonly StoredEntr
   );
   const asked = within.flatMap((each) => {
     if (each.kind !== "run_started" || each.talk !== undefined) return [];
-    return each.calls.length === 0 && failed.has(each.run) ? each.answers : [];
+    const isAsked = each.calls.length === 0 && !isHint(each, typed);
+    return isAsked && failed.has(each.run) ? each.answers : [];
   });
   if (asked.length === 0) return [];
   const ids = new Set(asked);
   return known.flatMap((each) => (each.kind === "message" && ids.has(each.id) ? [each.text] : []));
+}
+
+/** Names of what is no question: commands, and words alone, which may be halves of commands. */
+function typedIn(known: readonly StoredEntry[]): ReadonlySet<string> {
+  const isWord = (text: string) => /^\S+$/.test(text.trim()) && text !== REMOVED;
+  const typed = known.filter(
+    (each) => each.kind === "command" || (each.kind === "message" && isWord(each.text)),
+  );
+  return new Set(typed.map(({ id }) => id));
+}
+
+/** It only told somebody how to type what they may have meant. */
+function isHint(started: Entry<"run_started"> | undefined, typed: ReadonlySet<string>): boolean {
+  if (started === undefined || started.talk !== undefined || started.calls.length > 0) return false;
+  return started.answers.length > 0 && started.answers.every((id) => typed.has(id));
 }
 
 /** A helper's run is a part of another's, and a goal's of that. */

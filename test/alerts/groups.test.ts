@@ -72,7 +72,7 @@ test("other alerts of the same service join within the window, and are named", (
   const { groups, say } = route();
   const [group] = say(0, firing("Errors", { service: "checkout" }));
   expect(say(5, firing("Latency", { service: "checkout", instance: "a" }))).toEqual([group]);
-  expect([...(group?.folded ?? [])]).toEqual(["Latency"]);
+  expect(group && stateOf("alerts:slack:T1:C1", group, 5 * MINUTE).folded).toEqual(["Latency"]);
   say(5, firing("Latency", { service: "search" }));
   say(40, firing("Restarts", { service: "checkout" }));
   expect(groups.open.size).toBe(3);
@@ -115,7 +115,10 @@ describe("a storm", () => {
     const { groups, say } = route();
     for (let i = 0; i < 1_000; i += 1) say(i / 1_000, firing(`Alert${i}`, { instance: `i${i}` }));
     expect(groups.open.size).toBe(20);
-    expect([...groups.open.values()].at(-1)?.folded.size).toBe(980);
+    const newest = [...groups.open.values()].at(-1);
+    expect([...(newest?.members.values() ?? [])].filter(({ isFolded }) => isFolded)).toHaveLength(
+      980,
+    );
   });
 
   test("is told as one, the most urgent and newest names first, not under the title of the group that it joined", () => {
@@ -138,6 +141,23 @@ describe("a storm", () => {
         .map(({ name }) => name),
     ).toEqual(["CoreSwitch", "Rare7"]);
     expect(group && openingOf(group)).toBe("🔥 Storm: 542 alerts, most NodeDown (500)");
+  });
+
+  test("of ever new names is remembered up to a bound, and all of its words are counted", () => {
+    const { groups, say } = route();
+    const names = Array.from({ length: 5_000 }, (_, i) => firing(`Alert${i}`, { pod: `p${i}` }));
+    for (let i = 0; i < names.length; i += 500) say(0, ...names.slice(i, i + 500));
+    const last = [...groups.open.values()].at(-1);
+    const sizes = Object.values(last ?? {}).flatMap((each: unknown) =>
+      each instanceof Map || each instanceof Set
+        ? [each.size]
+        : Array.isArray(each)
+          ? [each.length]
+          : [],
+    );
+    expect(Math.max(...sizes)).toBe(2_000);
+    expect(last?.forgotten).toBe(5_000 - 19 - 2_000);
+    expect(last && openingOf(last)).toBe("🔥 Storm: over 2000 alerts, all with different names");
   });
 
   test("of alerts with different names says so", () => {

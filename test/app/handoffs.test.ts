@@ -289,6 +289,32 @@ test("who may see a thread is judged by its places as they are when somebody ask
   expect((await text("yesterday")).text).toContain("Doing kubernetes_scale");
 });
 
+test("who only mistyped was told how to type it: that is no answer that failed, and no question without one", async () => {
+  const { at, ask, write, journal, text } = stage();
+  at("2026-11-20T10:00:00Z");
+  const actor = { account: ANA, name: "ana" };
+  const command = { name: "invalid", problem: "Did you mean `status`?" } as const;
+  await journal.post(C1, { id: "cmd:1", kind: "command", actor, text: "statsu", command });
+  await write(C1, [
+    {
+      id: "started:h1",
+      kind: "run_started",
+      run: "h1",
+      answers: ["cmd:1"],
+      principals: [ANA],
+      calls: [],
+    },
+    { id: "ended:h1", kind: "run_ended", run: "h1", status: "failed", text: command.problem },
+  ]);
+  await ask(C1, "restart");
+  const hinted = (await text("today")).text;
+  expect(hinted).not.toMatch(/I failed to answer|no check and no tool/);
+  await ask(C1, "why does the payroll fail?");
+  const asked = (await text("today")).text;
+  expect(asked).toMatch(/I failed to answer in:\n- .*\(1 time\)/);
+  expect(asked).toMatch(/no check and no tool for:\n- "why does the payroll fail\?"/);
+});
+
 test("a question that was deleted after the period is not shown", async () => {
   const { at, ask, journal, text } = stage();
   at("2026-11-19T10:00:00Z");

@@ -254,7 +254,7 @@ describe("what is frozen", () => {
   test.each([true, "unknown"] as const)(
     "is neither on cards nor in the word of what waits where people of other companies read along (%s)",
     async (hasOutsiders) => {
-      const stage = await frozen();
+      const stage = await frozen({ freeze: "freeze prod until 13:30 because migration" });
       const before = stage.chat.notices().length;
       stage.chat.adapter.hasOutsiders = async () => {
         if (hasOutsiders === "unknown") throw new Error("away");
@@ -267,15 +267,43 @@ describe("what is frozen", () => {
       const notices = stage.chat.notices().slice(before);
       expect(lines[0]?.[0]).toEqual({
         label: "Waits",
-        value: "it goes on by itself as soon as it may run",
+        value: "it goes on by itself as soon as it may run, unless its card expires before",
       });
       expect(waiting(stage)).toEqual([
-        "a2 (act) is approved and waits: it goes on by itself as soon as it may run.",
+        "a2 (act) is approved and waits: it goes on by itself as soon as it may run, unless its card expires before.",
       ]);
       expect(lines[1]).toEqual([]);
       expect(JSON.stringify([lines, notices])).not.toMatch(/frozen|migration/i);
-      await stage.later(60);
+      await stage.later(30);
       expect(stage.act.runs).toEqual(["web"]);
     },
   );
+
+  test("shows nobody of another company when it ends: a card that it holds is the same whenever that is", async () => {
+    /** The card of what is held, and what is said of it. */
+    async function shown(until: string, hasOutsiders: boolean) {
+      const stage = await frozen({ freeze: `freeze prod until ${until} because migration` });
+      stage.chat.adapter.hasOutsiders = async () => hasOutsiders;
+      const before = stage.chat.notices().length;
+      await stage.say("run act name=web instance=prod");
+      await stage.say("approve a2", "test:bob");
+      const { expiresAt = 0, ...rest } = card(stage, "a2") ?? {};
+      // The stage's clock goes on by itself while it works.
+      const expires = Math.round(expiresAt / (10 * MINUTE));
+      return JSON.stringify([rest, expires, stage.chat.notices().slice(before)]);
+    }
+    expect(await shown("13:05", true)).toBe(await shown("18:00", true));
+    expect(await shown("13:05", false)).not.toBe(await shown("18:00", false));
+  });
+
+  test("lets what it holds expire at its own time where people of other companies read along", async () => {
+    const stage = await frozen({ freeze: "freeze prod until 16:00 because migration" });
+    stage.chat.adapter.hasOutsiders = async () => true;
+    await stage.say("run act name=web instance=prod");
+    await stage.say("approve a2", "test:bob");
+    await stage.later(61);
+    expect(card(stage, "a2")).toMatchObject({ phase: "expired" });
+    await stage.later(180);
+    expect(stage.act.runs).toEqual([]);
+  });
 });

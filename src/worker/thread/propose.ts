@@ -148,8 +148,8 @@ async function proposalFor(
   const isHeld = frozen !== undefined || decision.kind !== "ask";
   const granted = isHeld ? undefined : await coveringGrant(ctx, { args, rule, terms, there });
   const reason = reasonOf(ctx.thread.runs.get(call.run)?.modelRun);
-  // Before the freeze ends nothing could come of it.
-  const from = Math.max(ctx.now(), frozen?.until ?? 0);
+  // Before the freeze ends nothing could come of it. Who may not read of the freeze must not learn its end from the card either.
+  const from = Math.max(ctx.now(), frozen?.isNamed === true ? frozen.until : 0);
   const expiresAt = from + asked.expiresInMinutes * 60_000;
   const place = await placeNameOf(ctx, signal);
   return {

@@ -14,7 +14,7 @@ export interface Frozen {
   id: string;
   /** For people: what is frozen, until when, by whom and why. Where people from elsewhere read along, only that the call waits. */
   text: string;
-  /** The text says what is frozen. */
+  /** The text says what is frozen. If not, nothing that is shown may depend on `until`. */
   isNamed: boolean;
   until: number;
 }
@@ -47,7 +47,7 @@ export async function frozenFor(
   return { id: found.id, text, isNamed, until: found.until };
 }
 
-const UNNAMED = "it goes on by itself as soon as it may run";
+const UNNAMED = "it goes on by itself as soon as it may run, unless its card expires before";
 
 /** Undefined: nobody can say who reads along. */
 function tryViewer(
