@@ -198,7 +198,8 @@ const TOLD: Told = {
   },
   above(transcript, entry) {
     transcript.readTo = entry.upTo ?? transcript.readTo;
-    for (const { memory } of entry.remembered?.items ?? []) transcript.remembered.add(memory);
+    const { remembered: names } = transcriptOf(transcript, entry.run);
+    for (const { memory } of entry.remembered?.items ?? []) names.add(memory);
     const content = [...stoodAbove(entry), ...remembered(entry)];
     if (content.length === 0) return;
     const { seq, id } = entry;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { moreBudget } from "./budget.ts";
 import { assistantBlock, stopReason, usage } from "./block.ts";
 import { actor, artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
@@ -8,7 +9,6 @@ import {
   GOAL_PAUSES,
   GOAL_VERDICTS,
   goalBudget,
-  goalExtension,
   goalTask,
   goalThought,
 } from "./goal.ts";
@@ -489,6 +489,8 @@ export const appends = {
   goal_planned: z.strictObject({
     goal: z.string(),
     revision: count,
+    /** The last entry that was folded when it was asked for; what people said later is not in it. */
+    seen: count,
     tasks: z.array(goalTask),
     /** Nothing is left to do. */
     done: z.boolean(),
@@ -498,6 +500,8 @@ export const appends = {
     why: z.string().optional(),
     /** Tools that have to be called too before the goal counts as done. */
     requires: z.array(z.string()).optional(),
+    /** The model said that all is done, and why it is not: the tasks are the program's. */
+    unmet: z.string().optional(),
   }),
   /** How the run of a task was judged. */
   goal_judged: z.strictObject({
@@ -529,6 +533,6 @@ export const appends = {
     /** Why it is paused, or the answer. */
     text: z.string().optional(),
     /** What it is extended by. */
-    budget: goalExtension.optional(),
+    budget: moreBudget.optional(),
   }),
 };

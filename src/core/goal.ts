@@ -16,16 +16,6 @@ export const goalBudget = z.strictObject({
 
 export type GoalBudget = z.infer<typeof goalBudget>;
 
-/** What a budget grows by. */
-export const goalExtension = z.strictObject({
-  steps: count.optional(),
-  minutes: z.number().nonnegative().optional(),
-  tokens: count.optional(),
-  cents: z.number().nonnegative().optional(),
-});
-
-export type GoalExtension = z.infer<typeof goalExtension>;
-
 /** One task as it is planned. `requires`: tools that have to be called in it before it counts as done. */
 export const goalTask = z.strictObject({
   /** `g1.k3`: the third task of the goal g1. */

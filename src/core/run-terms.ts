@@ -44,13 +44,15 @@ interface Modes {
     /** How many work for one run in all. */
     readonly perRun: number;
   };
+  /** Runs that do tasks of goals, and the tools that they have besides; absent: goals are off. */
+  readonly goal?: { readonly system: string; readonly tools: readonly ToolSpec[] };
   /** Runs that no person asked for: these tools alone; absent: they have all. */
   readonly triage?: { readonly tools: readonly string[] };
   /** Runs in these channels, which have no tools; absent: there are none. */
   readonly chat?: { readonly system: string; readonly channels: readonly string[] };
 }
 
-/** What a model's run is made of: with other values it is a helper's, a triage with few tools, or a chat with none (`termsFor`). */
+/** What a model's run is made of: with other values it is a helper's, a goal's, a triage with few tools, or a chat with none (`termsFor`). */
 export interface RunTerms {
   /** The model unless a thread has chosen another. */
   model: string;

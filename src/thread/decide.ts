@@ -6,6 +6,8 @@ import { strategyFor } from "./plan.ts";
 import { DELEGATE } from "../core/tool-spec.ts";
 import { isApproved, isOpen } from "./action.ts";
 import { atWork, endedHelper, MAX_AT_ONCE } from "./family.ts";
+import { goalStep } from "./decide-goal.ts";
+import { isHeld } from "./goal-next.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
 import { offerDue } from "./incident-offer.ts";
 import { nextUndelivered } from "./undelivered.ts";
@@ -65,6 +67,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         pageStep(thread, scene) ??
         recordStep(thread, scene) ??
         rememberStep(thread, scene) ??
+        goalStep(thread, scene) ??
         workStep(thread, scene) ??
         ornamentStep(thread, scene))) ?? {
       do: "wait",
@@ -307,8 +310,9 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
     if (run.stopped) continue;
     const look = recallStep(run, scene);
     if (look !== undefined) return look;
+    const held = isHeld(thread, run);
     // Who said "yes" is told first what it takes: that is no word to the model.
-    const step = thread.assents.size > 0 ? undefined : modelStep(run, scene);
+    const step = held || thread.assents.size > 0 ? undefined : modelStep(run, scene);
     if (step !== undefined) return step;
     for (const call of run.open.values()) {
       const key = workKey.call(call.call);
@@ -320,7 +324,10 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
       if (call.helper !== undefined) continue;
       // One that is to ask for a helper waits for a place.
       if (call.tool === DELEGATE && atWork(run) >= MAX_AT_ONCE) continue;
-      if (call.action === undefined) return { do: "prepare", key, call };
+      if (call.action === undefined) {
+        if (held) continue;
+        return { do: "prepare", key, call };
+      }
       const { action } = call;
       if (thread.clicks.size === 0 && isApproved(action))
         return { do: "dispatch", key, call, action };
@@ -364,7 +371,10 @@ function tellsFreezes({ entry, stopped }: PendingPost): boolean {
 function modelStep(run: Run, { busy, readsAbove, remembers }: Scene): Step | undefined {
   const key = workKey.model(run.started.run);
   if (run.modelRun === undefined || busy.has(key)) return undefined;
-  const isTold = run.above !== undefined || run.parent !== undefined;
+  // A goal's run answers no message, and nothing stands above its task.
+  const isApart =
+    run.parent !== undefined || (run.started.goal !== undefined && remembers !== true);
+  const isTold = run.above !== undefined || isApart;
   const isNew = run.modelRun.last === undefined && !isTold && !isUndecided(run);
   if (isNew && (readsAbove === true || remembers === true)) {
     const above = workKey.above(run.started.run);

@@ -33,6 +33,13 @@ import {
 } from "./drafts-notices.ts";
 import { pageDrafts, type PageFacts } from "./drafts-pages.ts";
 import { helperDrafts, reportDraft, type Wanted } from "./drafts-helpers.ts";
+import {
+  goalJudgeDrafts,
+  type GoalJudgeFacts,
+  goalMoveDrafts,
+  goalPlanDrafts,
+  type GoalPlanFacts,
+} from "./drafts-goal.ts";
 import { planDraft, type PlanFacts } from "./plan.ts";
 import type { KnownStep, StepOf } from "./steps.ts";
 import { RECORD_VIEW } from "./record.ts";
@@ -68,6 +75,8 @@ interface Facts {
   think: ModelFacts;
   condense: CondenseFacts;
   plan: PlanFacts;
+  planGoal: GoalPlanFacts;
+  judgeTask: GoalJudgeFacts;
   recover: Recovery;
   verify: Seen;
   mark: "marked";
@@ -175,6 +184,10 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       run.ended === undefined && modelRun.plan === undefined
         ? [planDraft(run.started.run, modelRun, facts)]
         : undefined,
+    planGoal: ({ goal, facts }, around) => goalPlanDrafts(goal.started.goal, facts, around),
+    judgeTask: ({ goal, task, work, facts }, around) =>
+      goalJudgeDrafts({ goal: goal.started.goal, task: task.task, run: work.run }, facts, around),
+    moveGoal: (_, around) => goalMoveDrafts(around),
     condense: ({ run, modelRun, facts }, around) => condensedDrafts(run, modelRun, facts, around),
     write: ({ drafts, silent }, around) =>
       (silent && insteadDrafts(silent.run, { why: silent.why, code: undefined }, around)) ?? [

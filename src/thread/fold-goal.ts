@@ -68,15 +68,18 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
   if (goal === undefined || goal.status === "ended") return;
   goal.plans = entry.revision;
   if (entry.why !== undefined) {
-    goal.failures += 1;
+    fail(goal, entry.why);
     return;
   }
+  const isHeard = goal.words.every(({ seq }) => seq <= entry.seen);
   goal.failures = 0;
-  goal.isPlanDue = false;
+  goal.isPlanDue = !isHeard;
   goal.judged = 0;
   for (const tool of entry.requires ?? [])
     if (!goal.requires.includes(tool)) goal.requires.push(tool);
   if (entry.done) {
+    // What somebody said meanwhile may be that it is not.
+    if (!isHeard) return;
     goal.answer = { text: entry.answer };
     return;
   }
@@ -88,6 +91,11 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
   const rest = entry.tasks.flatMap(({ task }) => (first.includes(task) ? [] : task));
   goal.queue = [...first, ...rest];
   goal.empty = goal.queue.length === 0 ? goal.empty + 1 : 0;
+}
+
+function fail(goal: Goal, why: string): void {
+  goal.failures += 1;
+  goal.why = why;
 }
 
 /** What was tried already and parts of a split task come before what is planned; no plan drops them. */
@@ -124,7 +132,7 @@ export function applyGoalJudged(thread: Thread, entry: Entry<"goal_judged">): vo
   const { verdict, reason } = entry;
   task.judgements += 1;
   if (verdict === undefined) {
-    goal.failures += 1;
+    fail(goal, reason);
     return;
   }
   goal.work = undefined;
@@ -132,7 +140,7 @@ export function applyGoalJudged(thread: Thread, entry: Entry<"goal_judged">): vo
   const run = thread.runs.get(entry.run);
   if (run !== undefined) forgetRun(thread, run);
   if (entry.excused === true) {
-    goal.failures += 1;
+    fail(goal, reason);
     task.tries -= 1;
     task.status = "pending";
     goal.queue.unshift(task.task);
@@ -242,21 +250,21 @@ interface Beside {
 const NOTED: {
   readonly [K in Kind]?: (goal: Goal, entry: Entry<K>, beside: Beside) => void;
 } = {
-  message(goal, { id, at, actor, text, app, address, tone }) {
+  message(goal, { id, seq, at, actor, text, app, address, tone }) {
     const { principals } = goal.started;
     const isToOthers = address?.others !== undefined && address.bot !== true;
     const isSmall = tone === "ack" || tone === "thanks" || tone === "chatter";
     if (app === true || isToOthers || isSmall || !principals.includes(actor.account)) return;
-    goal.words = [...goal.words, { id, at, by: actor, text: headOf(text, MAX_WORD) }];
+    goal.words = [...goal.words, { id, seq, at, by: actor, text: headOf(text, MAX_WORD) }];
     goal.words = goal.words.slice(-MAX_WORDS);
     goal.isPlanDue = true;
     goal.answer = undefined;
   },
-  edited(goal, { of, text, actor }) {
+  edited(goal, { of, seq, text, actor }) {
     const isIt = ({ id, by }: Goal["words"][number]) => id === of && by.account === actor.account;
     if (!goal.words.some(isIt)) return;
     const edited = headOf(text, MAX_WORD);
-    goal.words = goal.words.map((each) => (isIt(each) ? { ...each, text: edited } : each));
+    goal.words = goal.words.map((each) => (isIt(each) ? { ...each, seq, text: edited } : each));
     goal.isPlanDue = true;
   },
   removed(goal, { of }) {

@@ -129,9 +129,10 @@ export function applyAbove(thread: Thread, entry: Entry<"above">): void {
   }
 }
 
-function addTokens(thread: Thread, { modelRun }: Run, text: string): void {
+function addTokens(thread: Thread, run: Run, text: string): void {
+  const { modelRun } = run;
   const tokens = estimateTokens(text);
-  thread.requestTokens += tokens;
+  if (!isInner(run)) thread.requestTokens += tokens;
   if (modelRun !== undefined) modelRun.filling.size += tokens;
 }
 

@@ -33,6 +33,8 @@ export interface Goal {
   empty: number;
   /** Requests in a row that gave no plan or verdict, and runs that failed by no fault of their task. */
   failures: number;
+  /** What the newest of them was. */
+  why: string | undefined;
   /** Tasks in a row that brought nothing new. */
   barren: number;
   /** The newest plan says that all is done. */
@@ -79,6 +81,8 @@ export interface GoalWork {
 
 export interface GoalWord {
   readonly id: string;
+  /** Of the entry that said it so. */
+  readonly seq: number;
   readonly at: number;
   readonly by: Actor;
   readonly text: string;
@@ -122,6 +126,7 @@ export function newGoal(started: Entry<"goal_started">): Goal {
     judged: 0,
     empty: 0,
     failures: 0,
+    why: undefined,
     barren: 0,
     answer: undefined,
     words: [],

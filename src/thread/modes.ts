@@ -17,13 +17,16 @@ export type Mode =
   | { kind: "main" }
   /** `tools`: the only ones it has, where the task names some. `depth`: 1 where the main run asked for it. */
   | { kind: "helper"; tools: readonly string[] | undefined; depth: number }
+  /** It does a task of a goal. */
+  | { kind: "goal" }
   /** It only reads, with few tools. */
   | { kind: "triage" }
   /** It has no tools. */
   | { kind: "chat" };
 
 export function modeOf(run: Pick<Run, "parent"> & { started: Draft<"run_started"> }): Mode {
-  const { parent, talk } = run.started;
+  const { parent, talk, goal } = run.started;
+  if (goal !== undefined) return { kind: "goal" };
   if (parent === undefined) return { kind: isOwn(talk?.mode) ? talk.mode : "main" };
   return { kind: "helper", tools: run.started.task?.tools, depth: depthOf(run) };
 }
@@ -42,8 +45,11 @@ export function modeFor(
   return !isAsked && modes?.triage !== undefined ? { kind: "triage" } : { kind: "main" };
 }
 
-/** People answer the main run and see its plan; a helper puts what it needs to know into its report, which is never nothing. */
-const NOT_FOR_HELPERS: ReadonlySet<string> = new Set([ASK_USER, STAY_SILENT, UPDATE_PLAN]);
+/**
+ * People answer the main run and see its plan; a helper, and the run of a goal, puts what it needs to know into its report, which is
+ * never nothing.
+ */
+const NOT_BESIDE: ReadonlySet<string> = new Set([ASK_USER, STAY_SILENT, UPDATE_PLAN]);
 
 /**
  * The terms of a run in that mode. `base`: those of the run that asked for it, else the main ones. The same always give the same, so
@@ -59,11 +65,22 @@ export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
       const { tools, depth } = mode;
       const mayAsk = depth < helper.depth;
       const isTheirs = (name: string) =>
-        !NOT_FOR_HELPERS.has(name) &&
+        !NOT_BESIDE.has(name) &&
         (name !== DELEGATE || mayAsk) &&
         (tools === undefined || tools.includes(name));
       const gates = gatesOf(base, ["stuck", "phases"]);
       return narrowed({ ...base, system: helper.system, gates }, isTheirs);
+    }
+    case "goal": {
+      const { goal } = base.modes ?? {};
+      if (goal === undefined) return undefined;
+      const gates = gatesOf(base, GOAL_GATES);
+      const { minRevisions: _plan, strategy: _before, ...held } = base.gates ?? STANDARD_GATES;
+      const tools = [...base.tools, ...goal.tools];
+      return narrowed(
+        { ...base, system: goal.system, tools, gates: { ...held, ...gates } },
+        (name) => !NOT_BESIDE.has(name),
+      );
     }
     case "triage": {
       const { triage } = base.modes ?? {};
@@ -87,6 +104,16 @@ export function termsFor(base: RunTerms, mode: Mode): RunTerms | undefined {
 function gatesOf({ gates = STANDARD_GATES }: RunTerms, kept: readonly SwitchedGate[]): GateTerms {
   return { on: gates.on.filter((name) => kept.includes(name)) };
 }
+
+/** What is planned is the goal's, and so is what is put together in the end. */
+const GOAL_GATES: readonly SwitchedGate[] = [
+  "evidence",
+  "stuck",
+  "required",
+  "phases",
+  "verification",
+  "recovery",
+];
 
 /** With some of the tools; what calls those that are not described stays while there are any. */
 function narrowed(

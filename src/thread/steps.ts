@@ -2,6 +2,7 @@ import type { NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import type { Action, Grant } from "./action.ts";
 import type { Planning } from "../core/plan.ts";
+import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
 import type { Entry } from "../core/entry.ts";
 import type { RecordOwed } from "./record-notes.ts";
 import type { Undelivered } from "./undelivered.ts";
@@ -52,6 +53,11 @@ export type Step =
   | { do: "condense"; key: string; run: Run; modelRun: ModelRun }
   /** A plan is made before the model is first asked. */
   | { do: "plan"; key: string; run: Run; modelRun: ModelRun; strategy: Planning }
+  /** The thread's goal: what is to be done next, and whether a task was done. */
+  | { do: "planGoal"; key: string; goal: Goal }
+  | { do: "judgeTask"; key: string; goal: Goal; task: GoalTask; work: GoalWork }
+  /** Its next task is begun, or what else follows at once. */
+  | { do: "moveGoal" }
   | Extract<NextTurn, { do: "write" }>
   | { do: "hush"; run: Run }
   /** What a first look found is told to the model that is asked next. */

@@ -15,6 +15,8 @@ export const workKey = {
   survey: (command: string) => `survey:${command}`,
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
+  /** The goal is planned, or its task judged. */
+  goal: (goal: string) => `goal:${goal}`,
   view: (view: string) => `view:${view}`,
   /** A view refused to show progress: no reason to keep an answer back. */
   progress: (view: string) => `begin:${view}`,

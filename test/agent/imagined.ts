@@ -5,6 +5,7 @@ import { requestOf } from "../../src/agent/request.ts";
 import { condensedBy, summaryRequest } from "../../src/agent/summary.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { type Action, carrierOf, isApproved, isLeft, isOpen } from "../../src/thread/action.ts";
+import { GOAL_VERDICTS } from "../../src/core/goal.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
 import { grantsIn, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
 import type { Call } from "../../src/thread/call.ts";
@@ -163,6 +164,20 @@ function learn(
     case "plan": {
       const thought = { strategy: step.strategy, requests: 1, usage: NO_USAGE, ms: 1 };
       return { ...step, facts: { tasks: [], thought } };
+    }
+    case "planGoal": {
+      const tasks = ["a", "b"].map((word) => ({
+        text: `look ${word} ${tape() % 4}`,
+        requires: [],
+      }));
+      const done = tape() % 4 === 0;
+      const plan = { seen: thread.last, tasks, done, answer: "", deliverables: [] };
+      return { ...step, facts: tape() % 8 === 0 ? { why: "no plan" } : plan };
+    }
+    case "judgeTask": {
+      const verdict = GOAL_VERDICTS[tape() % 4] ?? "done";
+      const part = { text: `look part ${tape() % 4}`, requires: [] };
+      return { ...step, facts: { said: { verdict, reason: "so", parts: [part] } } };
     }
     case "prepare":
       return { ...step, facts: proposalFor(world, step.call, tape) };

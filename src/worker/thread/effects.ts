@@ -25,6 +25,7 @@ import { readAbove } from "./above.ts";
 import { remember } from "./memory.ts";
 import { record } from "./record.ts";
 import { planFirst } from "./plan.ts";
+import { judgeTask, planGoal } from "./goal.ts";
 import { condense } from "./condense.ts";
 import { callModel } from "./model-call.ts";
 import { placeNameOf, propose } from "./propose.ts";
@@ -288,6 +289,8 @@ const LEARNED: {
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
   plan: { learn: planFirst, kept: false },
+  planGoal: { learn: planGoal, kept: false },
+  judgeTask: { learn: judgeTask, kept: false },
   condense: { learn: condense, kept: false },
   hosts: { learn: lookForHosts, kept: false },
   where: { learn: lookForPlace, kept: false },
@@ -340,7 +343,9 @@ function beginToLearn<D extends LearningStep["do"]>(
   runInBackground(ctx, { key, run: runOf(step), kept }, (signal) => learn(ctx, step, signal));
 }
 
+/** The run that it works for, or the goal: with that it is stopped. */
 function runOf(step: LearningStep): string | undefined {
+  if ("goal" in step) return step.goal.started.goal;
   if ("call" in step) return step.call.run;
   return "run" in step ? step.run.started.run : undefined;
 }

@@ -1,4 +1,5 @@
 import { TOLD_TOKENS } from "../../agent/said.ts";
+import { transcriptOf } from "../../agent/transcript-turns.ts";
 import { isBotError } from "../../core/errors.ts";
 import { atMost } from "../../core/time-limit.ts";
 import { type Case, countFixes, type FixCount } from "../../memory/cases.ts";
@@ -36,7 +37,8 @@ async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]
   const { memory } = ctx.parts;
   const text = isChecking(run)
     ? (ctx.thread.digest.question?.text ?? "")
-    : (run.modelRun?.told ?? []).map((message) => message.text).join("\n");
+    : (run.started.task?.text ??
+      (run.modelRun?.told ?? []).map((message) => message.text).join("\n"));
   const asker = askerIn(run);
   // An alert nobody asked about: what everybody who reads the thread may know is told.
   const isAlert = run.started.checks?.why === "alert";
@@ -49,7 +51,7 @@ async function recall(ctx: ThreadContext, run: Run): Promise<Above["remembered"]
     audience: await audienceOf(ctx),
     tenants: await tenantsOf(ctx, asker?.account ?? ""),
   };
-  const known = ctx.state.transcript.remembered;
+  const known = transcriptOf(ctx.state.transcript, run.started.run).remembered;
   const isNew = ({ id, thread }: MemoryItem) => !known.has(id) && thread !== ctx.key;
   const alike = (await memory.memory.alike(text, viewer, { threshold, nearness })).filter(
     ({ item }) => item.thread !== ctx.key,

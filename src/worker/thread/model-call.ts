@@ -129,12 +129,18 @@ function instructing(now: Telling["instructs"], before: Telling["instructs"]) {
   return isDeepStrictEqual(now, before) ? { again: true as const } : { instructs: [...now] };
 }
 
+/** How long work may take, and took. */
+export interface WorkLimits {
+  readonly terms: { readonly budget: Pick<ModelRun["terms"]["budget"], "minutes"> };
+  readonly workMs: number;
+}
+
 /**
  * Ends a request that takes longer than the run has left of its minutes.
  * @throws BotError TIMEOUT
  */
 export async function withinMinutes<T>(
-  { terms, workMs }: ModelRun,
+  { terms, workMs }: WorkLimits,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

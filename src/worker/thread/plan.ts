@@ -1,24 +1,21 @@
 import { requestOf } from "../../agent/request.ts";
 import { type AskForPlan, planWith } from "../../agent/planning.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../core/block.ts";
+import { addUsage, NO_USAGE } from "../../core/block.ts";
 import { messageOf } from "../../core/errors.ts";
 import { plannedTasks, type PlanTask } from "../../core/plan.ts";
-import type { RunTerms } from "../../core/run-terms.ts";
 import { callStructured } from "../../models/structured.ts";
-import type { Model } from "../../models/model.ts";
-import type { ModelRun } from "../../thread/model-run.ts";
 import type { PlanFacts } from "../../thread/plan.ts";
 import { sharesOf } from "../../thread/routing.ts";
 import type { StepOf } from "../../thread/steps.ts";
 import { termsIn } from "../../thread/surroundings.ts";
 import { putOff } from "../background.ts";
-import { type Spend, tokensOf, withinBudget } from "./budget.ts";
+import { tokensOf } from "./budget.ts";
 import { conclude } from "./conclude.ts";
-import { withFiles, withinMinutes } from "./model-call.ts";
+import { withFiles } from "./model-call.ts";
+import { type Counted, payingModel } from "./paying-model.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { tellingFor } from "./permission/requesters.ts";
-import { allPlaces } from "./places.ts";
 import { progress } from "./progress.ts";
 
 /**
@@ -41,33 +38,6 @@ function hidden({ content, criterion, ...task }: PlanTask, hide: (text: string) 
 
 function isFacts(facts: unknown): facts is PlanFacts {
   return typeof facts === "object" && facts !== null && "tasks" in facts;
-}
-
-type Counted = (used: Usage, cost: { microdollars?: number }) => void;
-
-/** The run's models, whose requests stay within the budgets; each is counted. */
-function payingModel(
-  ctx: ThreadContext,
-  { modelRun, terms, spend }: { modelRun: ModelRun; terms: RunTerms; spend: Spend },
-  counted: Counted,
-): Pick<Model, "id" | "generate"> {
-  const { model: own, requestTokens, signal } = spend;
-  return {
-    id: own,
-    async generate(request) {
-      const { response, cost } = await withinBudget(ctx, terms, spend, async () => {
-        let cuts = 0;
-        const onDelta = (delta: string | undefined) => void (cuts += delta === undefined ? 1 : 0);
-        const wanted = { own, newest: own, requestTokens, places: allPlaces(ctx) };
-        const answered = await withinMinutes(modelRun, signal, (limited) =>
-          ctx.parts.models.generate(request, wanted, { signal: limited, onDelta }),
-        );
-        return { ...answered, cuts };
-      });
-      counted(response.usage, cost);
-      return response;
-    },
-  };
 }
 
 async function learn(
@@ -114,7 +84,7 @@ async function learn(
     if (cost.microdollars !== undefined) paid = (paid ?? 0) + cost.microdollars;
     requests += 1;
   };
-  const model = payingModel(ctx, { modelRun, terms, spend }, counted);
+  const model = payingModel(ctx, { limits: modelRun, terms, spend }, counted);
   const names = terms.tools.map((tool) => tool.name).join(", ");
   const ask: AskForPlan = async ({ name: form, question, schema }) => {
     const text = `[watchkeeper] ${question}\nThe tools: ${names}.`;

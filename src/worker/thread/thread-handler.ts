@@ -44,8 +44,10 @@ export function createThreadHandler(
     }),
     folded(ctx, _entries, ours) {
       noteOurs(ctx, ours);
-      const { runs } = ctx.thread;
-      abortWork(ctx, ({ run }) => run !== undefined && runs.get(run)?.stopped === true);
+      const { runs, goals } = ctx.thread;
+      const isStopped = (name: string) =>
+        runs.get(name)?.stopped === true || goals.get(name)?.stoppedBy !== undefined;
+      abortWork(ctx, ({ run }) => run !== undefined && isStopped(run));
     },
     next: (ctx, moment) =>
       decide(ctx.thread, {

@@ -35,6 +35,9 @@ export async function requestersOf(
     })),
   );
   if (started?.app !== undefined) return [listedBot(started.app), ...people];
+  const { goal } = started ?? {};
+  const schedule = thread.goals.get(goal?.goal ?? "")?.started.schedule;
+  if (schedule !== undefined && people.length === 0) return [listedBot(`goal:${schedule}`)];
   // The configuration has alerts looked into, and actions looked at again.
   const { why } = started?.checks ?? {};
   return why !== undefined && people.length === 0 ? [listedBot(`checks:${why}`)] : people;

@@ -1,0 +1,194 @@
+import * as z from "zod";
+import { GOAL_PROMPT } from "../../src/agent/goal-prompt.ts";
+import { NO_USAGE, type Usage } from "../../src/core/block.ts";
+import type { AppendKind, Draft, JsonObject } from "../../src/core/entry.ts";
+import { GOAL_TOOLS, type GoalVerdict } from "../../src/core/goal.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import type { Model, ModelRequest } from "../../src/models/model.ts";
+import { goalStartedDraft, goalStateDraft, shownGoal } from "../../src/thread/goal.ts";
+import { toolSpec } from "../../src/tools/input-schema.ts";
+import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { wordsIn } from "./talking.ts";
+
+interface Turn {
+  text?: string;
+  calls?: readonly (readonly [name: string, args: JsonObject])[];
+  usage?: Partial<Usage>;
+}
+
+interface Planned {
+  tasks?: readonly (string | { text: string; requires: readonly string[] })[];
+  deliverables?: readonly string[];
+  done?: boolean;
+  answer?: string;
+}
+
+interface Judged {
+  verdict: GoalVerdict;
+  reason?: string;
+  tasks?: readonly string[];
+}
+
+/** What each says, given all that it is told; an error is thrown. The same always says the same. */
+export interface GoalParts {
+  plan(told: string, asked: number): Planned | Error;
+  /** `calls`: turns of calls so far in the run. */
+  task(told: string, calls: number): Turn | Error;
+  judge?(told: string, asked: number): Judged | Error;
+  main?(told: string): Turn;
+}
+
+const DONE: Judged = { verdict: "done", reason: "a call shows it" };
+
+/** The task that a run or a judge is told of. */
+export function taskIn(told: string): string {
+  const after = /(?:a word of people's\.|tried for the \w+ time:)\n\s*([^\n]+)/.exec(told);
+  return after?.[1]?.trim() ?? "";
+}
+
+function playing(parts: GoalParts, requests: ModelRequest[]): Model {
+  const asked = { plan: 0, judge: 0 };
+  const said = (value: object): Turn => ({ text: JSON.stringify(value) });
+  const texts = (tasks: Planned["tasks"] = []) =>
+    tasks.map((task) => (typeof task === "string" ? { text: task, requires: [] } : task));
+  const answer = (request: ModelRequest): Turn => {
+    const told = wordsIn(request).join("\n");
+    if (request.output?.name === "goal_plan") {
+      const plan = parts.plan(told, (asked.plan += 1));
+      if (plan instanceof Error) throw plan;
+      const { tasks, deliverables = [], done = false, answer: text = "" } = plan;
+      return said({ tasks: texts(tasks), deliverables, done, answer: text });
+    }
+    if (request.output?.name === "verdict") {
+      const judged = parts.judge?.(told, (asked.judge += 1)) ?? DONE;
+      if (judged instanceof Error) throw judged;
+      const { verdict, reason = "so it is", tasks } = judged;
+      return said({ verdict, reason, tasks: texts(tasks) });
+    }
+    if (request.system === GOAL_PROMPT) {
+      const turn = parts.task(told, request.turns.filter(({ role }) => role === "tool").length);
+      if (turn instanceof Error) throw turn;
+      return turn;
+    }
+    return parts.main?.(told) ?? { text: "Hello." };
+  };
+  return {
+    id: "test/goals",
+    contextWindow: 100_000,
+    async generate(request) {
+      requests.push(request);
+      const { text, calls = [], usage } = answer(request);
+      return {
+        content: [
+          ...(text === undefined ? [] : [{ kind: "text" as const, text }]),
+          ...calls.map(([name, args], at) => ({
+            kind: "tool_use" as const,
+            id: `c${at}`,
+            name,
+            input: JSON.stringify(args),
+          })),
+        ],
+        stop: calls.length > 0 ? "tool_use" : "end_turn",
+        usage: { ...NO_USAGE, input: 100, output: 10, ...usage },
+      };
+    },
+  };
+}
+
+/** The tools of goals, which only say that they were called. */
+function goalTools(): Tool[] {
+  const tool = (name: string, input: z.ZodObject) =>
+    defineTool({
+      name,
+      description: `The fake ${name}.`,
+      input,
+      effect: "read" as const,
+      timeoutMs: 5_000,
+      run: async () => ({ text: "Done." }),
+    }) as unknown as Tool;
+  const text = z.string();
+  return [
+    tool(GOAL_TOOLS.note, z.strictObject({ text })),
+    tool(GOAL_TOOLS.completed, z.strictObject({})),
+    tool(GOAL_TOOLS.report, z.strictObject({ heading: text.optional(), text })),
+  ];
+}
+
+const AT_ONCE = { steps: 1_000, minutes: 600, tokens: 10_000_000 };
+
+/** Writes as the worker that holds the lease would. */
+export async function appendTo(journal: Journal, draft: Draft<AppendKind>): Promise<void> {
+  const granted = await journal.lease(KEY, 60_000);
+  if (granted === undefined) throw new Error("somebody has the lease");
+  const { length } = await journal.read(KEY);
+  const reply = await journal.append(granted.lease, length, [draft]);
+  if (reply.kind !== "ok") throw new Error(`${draft.id}: ${reply.kind}`);
+  await journal.release(granted.lease, length + 1, 0);
+}
+
+/** A stage with goals, a tool `look` that reads and a tool `act` that writes. */
+export async function pursuing(
+  parts: GoalParts,
+  options: StageOptions & { journal?: Journal } = {},
+) {
+  const requests: ModelRequest[] = [];
+  const look = fakeTool({ name: "look" });
+  const act = fakeTool({ name: "act", effect: "write" });
+  const own = goalTools();
+  const modes = { goal: { system: GOAL_PROMPT, tools: own.map(toolSpec) } };
+  const stage = await createStage({
+    tools: [look, act, ...own],
+    model: playing(parts, requests),
+    ...options,
+    talk: { tools: [look, act].map(toolSpec), modes, ...options.talk },
+  });
+  const { journal } = stage;
+  const ask = async (said: string, account?: string) => {
+    await stage.say(said, account);
+    await stage.settle();
+  };
+  const by = { account: "test:ana", name: "ana" };
+  /** Begins a goal and works on it until nothing is owed. */
+  const pursue = async (text: string, more: Partial<Draft<"goal_started">> = {}) => {
+    const wanted = {
+      text,
+      principals: [by.account],
+      by,
+      model: "test/goals",
+      budget: AT_ONCE,
+      replan: 0,
+      ...more,
+    };
+    if ((await stage.entries()).length === 0) await ask("hello");
+    await appendTo(journal, goalStartedDraft(await stage.thread(), wanted));
+    await stage.settle();
+  };
+  const goal = async (name = "g1") => {
+    const found = (await stage.thread()).goals.get(name);
+    if (found === undefined) throw new Error(`there is no goal ${name}`);
+    return found;
+  };
+  const change = async (state: Omit<Draft<"goal_state">, "id" | "kind" | "goal" | "number">) => {
+    await appendTo(journal, goalStateDraft(await goal(), { by, ...state }));
+    await stage.settle();
+  };
+  const shown = async (now = 0) => shownGoal(await stage.thread(), await goal(), now);
+  return { ...stage, look, act, requests, ask, pursue, goal, change, shown };
+}
+
+/** A run that looks at its task's last word and says so. */
+export function looksOnce(told: string, calls: number): Turn {
+  const name = taskIn(told).split(" ").at(-1) ?? "";
+  return calls === 0 ? { calls: [["look", { name }]] } : { text: `CONFIRMED: seen ${name} [T1].` };
+}
+
+/** Requests of the planner, the judge and the runs of tasks. */
+export function asksIn(requests: readonly ModelRequest[], what: "plan" | "judge" | "task") {
+  const form = { plan: "goal_plan", judge: "verdict" };
+  return requests.filter((request) =>
+    what === "task"
+      ? request.output === undefined && request.system === GOAL_PROMPT
+      : request.output?.name === form[what],
+  );
+}
