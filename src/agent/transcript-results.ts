@@ -6,6 +6,7 @@ import type { Entry, JsonObject, Outcome } from "../core/entry.ts";
 import { note } from "./said.ts";
 import { resultBytes } from "../thread/filling.ts";
 import {
+  type Came,
   push,
   type Result,
   type Transcript,
@@ -42,7 +43,7 @@ export function tellFinished(whole: Transcript, entry: Entry<"tool_finished">): 
   const run = whole.runs.get(entry.run);
   const call = run?.calls.get(entry.call);
   if (call === undefined) return;
-  call.result = entry;
+  call.result = cameOf(run, entry);
   // The answer to a question is its result, not also a message.
   if (entry.answers !== undefined) {
     whole.queue = whole.queue.filter(({ id }) => id !== entry.answers);
@@ -60,6 +61,15 @@ export function tellFinished(whole: Transcript, entry: Entry<"tool_finished">): 
   const content = fitting(results, resultBytes(run?.window));
   push(transcript, { role: "tool", results: content }, entry.seq);
   transcript.open = [];
+}
+
+/** A long run does not hold all that it ever read: what is in a turn stays there until it is condensed. */
+function cameOf(
+  run: TranscriptRun | undefined,
+  { call, outcome, text, handsOver }: Entry<"tool_finished">,
+): Came {
+  const isInTurn = run?.talks === true && run.checks?.calls.includes(call) !== true;
+  return { outcome, text: isInTurn ? "" : text, handsOver };
 }
 
 /** Results that have no more than so many bytes together: those that have more than their share are cut, and say so. */

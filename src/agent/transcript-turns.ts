@@ -25,6 +25,9 @@ export type KeptTurn =
   | Exclude<TranscriptTurn, { role: "user" }>
   | { role: "user"; content: readonly Kept[] };
 
+/** What a call came to; its text only where no turn of a model's has it. */
+export type Came = Pick<Entry<"tool_finished">, "outcome" | "text" | "handsOver">;
+
 export interface TranscriptRun {
   talks: boolean;
   /** Accounts whose lines its last request told as instructions, at first who asked; undefined: everybody's. */
@@ -45,7 +48,7 @@ export interface TranscriptRun {
         calls: readonly string[];
       }
     | undefined;
-  calls: Map<string, { tool: string; args: JsonObject; result?: Entry<"tool_finished"> }>;
+  calls: Map<string, { tool: string; args: JsonObject; result?: Came }>;
   /** Of its model. */
   window: ModelWindow | undefined;
   /** As the model wrote it last. */

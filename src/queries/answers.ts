@@ -5,7 +5,7 @@ import { fold } from "../thread/fold.ts";
 import { runOfCall } from "../thread/entry-ids.ts";
 import { Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import { outgoingOf, type Shown } from "./outgoing.ts";
+import { outgoingOf, resultTexts, type Shown } from "./outgoing.ts";
 
 /** The answers of the thread's ended runs, of `run` or of all, as they were shown. */
 async function* answersOf(
@@ -15,12 +15,13 @@ async function* answersOf(
   shown: Shown,
 ): AsyncIterable<Answer> {
   const thread = new Thread();
+  const texts = resultTexts(entries);
   for await (const page of inPages(entries)) {
     for (const entry of page) {
       fold(thread, [entry]);
       if (entry.kind !== "run_ended" || (run !== undefined && entry.run !== run)) continue;
       const item = thread.outbox.get(entry.id);
-      const message = item && outgoingOf({ key, thread }, item, shown);
+      const message = item && outgoingOf({ key, thread, texts }, item, shown);
       if (message?.kind === "answer") yield message;
     }
   }

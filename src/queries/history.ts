@@ -8,7 +8,7 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
 import { isUnsettled, Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import { outgoingOf, type Shown } from "./outgoing.ts";
+import { outgoingOf, resultTexts, type Shown } from "./outgoing.ts";
 import { isOver, livingIn } from "../thread/fold-living.ts";
 import { livingOf } from "./living.ts";
 import { cardOf, type Encode } from "./cards.ts";
@@ -23,6 +23,7 @@ export async function historyOf(
   const { encode } = shown;
   const items: HistoryItem[] = [];
   const thread = new Thread();
+  const texts = resultTexts(entries);
   for await (const page of inPages(withoutRemoved(entries))) {
     for (const entry of page) {
       fold(thread, [entry]);
@@ -31,7 +32,7 @@ export async function historyOf(
         const item = thread.outbox.get(entry.id);
         if (item === undefined || (item.kind === "notice" && item.notice.to !== undefined))
           continue;
-        const message = outgoingOf({ key, thread }, item, shown);
+        const message = outgoingOf({ key, thread, texts }, item, shown);
         if (message.kind === "answer" && message.isMoot) continue;
         items.push({ kind: "out", message, at: entry.at });
       }

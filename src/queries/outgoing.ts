@@ -2,7 +2,7 @@ import { plannedTasks } from "../core/plan.ts";
 import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
 import { whySilent } from "../thread/decide-run.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
-import type { Entry, Outcome } from "../core/entry.ts";
+import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
 import { keptFindings, keptGaps } from "../core/finding.ts";
 import { type JournalKey, platformName, tryJournalKey } from "../core/journal-key.ts";
 import { capText } from "../core/text.ts";
@@ -39,8 +39,32 @@ export interface Shown {
   canSave?: boolean;
 }
 
+/** What calls returned, whole, by call. */
+export type ResultTexts = ReadonlyMap<string, string>;
+
+/** For `outgoingOf`: a thread keeps only the beginning of some results. */
+export function resultTexts(entries: readonly StoredEntry[]): ResultTexts {
+  return new Map(
+    entries.flatMap((entry) =>
+      entry.kind === "tool_finished" ? [[entry.call, entry.text] as const] : [],
+    ),
+  );
+}
+
+/** The run's thread does not have all that its calls returned: the journal does. */
+export function isInJournal(item: OutboxItem): boolean {
+  return item.kind !== "notice" && callsOf(item.run).some(({ finished }) => finished?.isShortened);
+}
+
+interface Source {
+  key: JournalKey;
+  thread: Thread;
+  /** Needed for an item that `isInJournal`, unless a beginning of each result is enough. */
+  texts?: ResultTexts | undefined;
+}
+
 export function outgoingOf(
-  { key, thread }: { key: JournalKey; thread: Thread },
+  { key, thread, texts }: Source,
   item: OutboxItem,
   { encode, mayLink, canSave }: Shown,
 ): Outgoing {
@@ -74,7 +98,7 @@ export function outgoingOf(
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   // Whether it is silent says nothing of the systems.
   const checks = callsOf(item.run).filter(({ tool }) => tool !== STAY_SILENT);
-  const results = checks.flatMap((call) => resultOf(call, item.run, encode));
+  const results = checks.flatMap((call) => resultOf(call, item.run, encode, texts));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
   const { offer } = item;
   const links = linksIn(text ?? "", thread, mayLink);
@@ -156,9 +180,10 @@ export function pastNotice(
   return plainNotice(encode(text + how));
 }
 
-function resultOf(call: Call, run: Run, encode: Encode): CallResult[] {
+function resultOf(call: Call, run: Run, encode: Encode, texts?: ResultTexts): CallResult[] {
   if (call.finished === undefined) return [];
-  const { outcome, text, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
+  const { outcome, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
+  const text = texts?.get(call.call) ?? call.finished.text;
   const args = givenArgs(call);
   const doing = doingOf(call);
   const { action } = call;

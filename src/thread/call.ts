@@ -10,6 +10,9 @@ export type Start = Pick<
   "seq" | "at" | "effect" | "digest" | "host" | "args" | "doing"
 >;
 
+/** How it ended. `isShortened`: its text is only the beginning; the whole is in the journal. */
+export type Finished = Entry<"tool_finished"> & { readonly isShortened?: true };
+
 export interface Call {
   readonly run: string;
   readonly call: string;
@@ -34,7 +37,7 @@ export interface Call {
   /** What it takes back: an action that is done. Undefined also where that was forgotten. */
   undoes: Action | undefined;
   started: Start | undefined;
-  finished: Entry<"tool_finished"> | undefined;
+  finished: Finished | undefined;
   /** What a worker that had lost its lease said of the outcome. */
   word: Entry<"signal"> | undefined;
   settled: Entry<"settled"> | undefined;

@@ -1,6 +1,7 @@
 import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import { GOAL_TOOLS } from "../core/goal.ts";
+import { headOf } from "../core/text.ts";
 import { DELEGATE } from "../core/tool-spec.ts";
 import { numberOfCall, runOfCall } from "./entry-ids.ts";
 import { applyGrant, touch } from "./fold-actions.ts";
@@ -16,7 +17,7 @@ import { routeTo } from "./routing.ts";
 import { applyHandOver, rejoinFirst } from "./side-run.ts";
 import { noteSilence } from "./silences.ts";
 import { isInner, isTalking, type Run, talkingRuns, type Thread } from "./state.ts";
-import { type Call, refOf, type Start } from "./call.ts";
+import { type Call, type Finished, refOf, type Start } from "./call.ts";
 
 /** The life of a call: asked for, started, ended, and settled where nobody knows how. */
 
@@ -100,7 +101,7 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   const { outcome, ms = 0 } = entry;
   const run = thread.runs.get(call.run);
   if (entry.tool !== undefined && call.started === undefined) begin(thread, call, startIn(entry));
-  call.finished = entry;
+  call.finished = keptEnd(run, entry);
   thread.counts.toolMs += ms;
   run?.open.delete(call.call);
   noteGaps(thread, entry);
@@ -134,6 +135,26 @@ export function applyFinished(thread: Thread, entry: Entry<"tool_finished">): vo
   action.finished = { outcome, ms: entry.ms };
   action.reverse = entry.undo;
   touch(thread, action, entry);
+}
+
+/** Of a run's results so many characters are kept in memory. */
+const MAX_RESULTS = 64_000;
+/** Of each one after that, enough to say why a call was refused. */
+const MAX_HEAD = 200;
+
+/** However long a run investigates, memory does not grow with what it reads: its model was told, and the journal has it. */
+function keptEnd(run: Run | undefined, entry: Entry<"tool_finished">): Finished {
+  const { modelRun } = run ?? {};
+  const { text } = entry;
+  if (modelRun === undefined || text.length <= MAX_HEAD || isCheck(run, entry.call)) return entry;
+  modelRun.resultChars += text.length;
+  if (modelRun.resultChars <= MAX_RESULTS) return entry;
+  return { ...entry, text: ownCopy(headOf(text, MAX_HEAD)), isShortened: true };
+}
+
+/** V8 keeps the whole text for as long as a part of it lives. */
+function ownCopy(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function noteGaps({ counts, helps }: Thread, { gaps = [] }: Entry<"tool_finished">): void {

