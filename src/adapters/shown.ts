@@ -246,6 +246,8 @@ export type Outgoing =
       /** Its cards say how it ended, or whoever asked took the question back: no message is left to post. */
       isMoot?: true;
       spent?: Spent;
+      /** What the journal has of its changes, as `T4`; `maybe`: nobody knows whether they happened. Whatever the answer says, this is so. */
+      changed?: { done: readonly string[]; maybe: readonly string[] };
       /** It can be pressed below it that the bot speaks only when mentioned, or always again. */
       offer?: "quiet" | "listen" | undefined;
       /** It can be pressed below it that the thread is kept as a case of an evaluation. */

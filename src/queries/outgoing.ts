@@ -11,8 +11,10 @@ import { addressesIn, type LinkRule } from "../core/links.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
 import { isOpen, isShown, isUndoable } from "../thread/action.ts";
-import { INCIDENT_OFFER } from "../thread/entry-ids.ts";
+import { actsIn } from "../thread/claims.ts";
+import { citationOf, INCIDENT_OFFER } from "../thread/entry-ids.ts";
 import { callsOf, depthOf, familyOf } from "../thread/family.ts";
+import { HOUSEKEEPING } from "../thread/housekeeping.ts";
 import { offerEnd } from "../thread/incident-offer.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
@@ -124,9 +126,18 @@ export function outgoingOf(
     ...byChecks,
     ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
     ...(canSave === true && isByModel && { canSave }),
+    ...(isByModel && { changed: changedBy(item.run) }),
     // Stopped before its model had answered once, it has nothing to count.
     ...(steps > 0 && { spent: { steps, usage, money, workMs } }),
   };
+}
+
+function changedBy(run: Run): NonNullable<Answer["changed"]> {
+  const refsOf = (outcome: Outcome) =>
+    actsIn(run).flatMap(({ call, tool, finished }) =>
+      finished?.outcome === outcome && !HOUSEKEEPING.test(tool) ? [citationOf(call)] : [],
+    );
+  return { done: refsOf("ok"), maybe: refsOf("unknown") };
 }
 
 /** Nothing of it is left to say: people's decisions stand on its cards, or nobody asks any more and nothing was changed. */

@@ -1,9 +1,14 @@
-import { numberOfCall } from "./entry-ids.ts";
-import { callsOf } from "./family.ts";
+import {
+  actsIn,
+  claimsAct,
+  GRADED,
+  isOnDecision,
+  isTrueAct,
+  namesUndone,
+  quotesFailure,
+} from "./claims.ts";
 import { HOUSEKEEPING } from "./housekeeping.ts";
-import type { Outcome } from "../core/entry.ts";
 import type { Run } from "./state.ts";
-import type { Call } from "./call.ts";
 import { isCheck } from "./checking.ts";
 import {
   digitsIn,
@@ -16,6 +21,7 @@ import {
 import type { ModelRun } from "./model-run.ts";
 import { otherFigures } from "./other-figures.ts";
 import * as phrases from "./phrases.ts";
+import { toneOf } from "./tone.ts";
 
 /** What is wrong with an answer, in words for the model; and the answer as people get it if it stays so. */
 export interface Checked {
@@ -24,30 +30,12 @@ export interface Checked {
 }
 
 const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/;
-/** A grade with the marks around it, as it begins a conclusion. */
-const GRADED = /[*_]*\b(?:CONFIRMED|LIKELY)\b[*_]*\s*[:,–—-]?\s*/;
-
-const DONE =
-  "restarted|rebooted|killed|terminated|stopped|started|scaled|deleted|removed|rolled back|reverted|deployed|redeployed|drained|cordoned|patched|applied|changed|modified|updated|fixed|resolved|cleared|cleaned up|enabled|disabled";
-/** "I have restarted …", and a sentence that begins with what was done. */
-const ACTED = new RegExp(
-  `(?<!\\b(?:if|unless|until)\\s)\\b(?:I|we)(?:['’]ve)?(?:\\s+(?:have|just|then|now|also|already|successfully))*\\s+(?:${DONE})\\b|(?:^|:\\s+)(?:${DONE})\\s+(?:the|it|its|all|both|\`)`,
-  "i",
-);
-/** A claim that something works, which a call that failed cannot show. */
-const WORKS =
-  /\b(?:is|are|was|were)\s+(?:now\s+|all\s+|back\s+|again\s+)*(?:well|healthy|fine|ok(?:ay)?|up|running|back|reachable|available|working|restored|fixed|resolved)\b|\b(?:works|succeeded|successful(?:ly)?|recovered)\b/i;
-/** About what people decided: the journal shows that, no call does. */
-const DECIDED =
-  /\b(?:denied|declined|rejected|refused|expired|cancell?ed|withdrawn|withdrew|blocked|not approved|no approval|nobody (?:approved|decided|answered))\b/i;
-const SOCIAL =
-  /^(?:thanks|thank you|you(?:['’]re| are) (?:very )?welcome|welcome|hello|hi|hey|good (?:morning|afternoon|evening)|ok(?:ay)?|sure|understood|got it|noted|will do|great|fine|no problem|no worries|sorry|bye|cheers|alright|agreed|happy to)\b/i;
 const MAX_CHAT_WORDS = 15;
 const MAX_DECISION_WORDS = 60;
 
 /**
  * Holds an answer against the journal: each reference names a call that was made, in this run or an earlier one, a claim
- * of certainty has one, and a claim of having acted has the action. What was denied or blocked shows nothing, what
+ * of certainty has one, and a claim of having acted (DONE) has the action. What was denied or blocked shows nothing, what
  * failed or is unknown shows no success, and beside a reference to statistics stand only their numbers. Only what is wrong is marked: the rest stays as it was written.
  */
 export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked {
@@ -59,24 +47,30 @@ export function checkAnswer(text: string, run: Run, modelRun: ModelRun): Checked
     .flatMap((number) => evidence.get(number) ?? [])
     .filter((shown) => shown !== "remembered");
   const sentences = sentencesIn(text);
-  const untrue = sentences.filter((sentence) => !isTrueAct(sentence, run, evidence, backing));
+  const claims = sentences.filter(claimsAct);
+  const untrue = claims.filter((sentence) => !isTrueAct(sentence, run, evidence, backing));
   const head = firstParagraph(text);
   const grade = gradeIn(text);
   const isSure = grade !== undefined && grade !== "INCONCLUSIVE";
-  const isDecision = DECIDED.test(head) && hasUndone(run);
-  const unfounded = isSure && backing.length === 0 && !isDecision;
+  const unfounded = isSure && backing.length === 0 && !namesUndone(head, run);
   const isFailed = backing.every((shown) => shown !== "ok" && shown !== "changed");
-  // What failed can show a fault; what nobody knows the outcome of shows nothing.
+  // What failed can show a fault, by what it said; what nobody knows the outcome of shows nothing.
   const isUnknown = backing.every((shown) => shown === "unknown");
-  const failedOnly = isSure && backing.length > 0 && isFailed && (isUnknown || WORKS.test(head));
-  const ungraded = grade === undefined && needsGrade(text, run, cited.length > 0);
-  const isActless = acts(run).length === 0;
+  const failedOnly =
+    isSure && backing.length > 0 && isFailed && (isUnknown || !quotesFailure(text, cited, run));
+  const isAct = claims.some(({ start }) => start < text.indexOf(head) + head.length);
+  const ungraded = grade === undefined && !isAct && needsGrade(text, run, modelRun);
+  const isActless = actsIn(run).length === 0;
   const others = otherFigures(text, modelRun.figures);
   const problems = [
     ...[...wrong].map((number) => `[T${number}] names no call that ran.`),
     ...(ungraded ? ["The first paragraph has none of CONFIRMED, LIKELY, INCONCLUSIVE."] : []),
     ...(unfounded ? [`${grade} without a reference such as [T1] to a call that shows it.`] : []),
-    ...(failedOnly ? [`${grade} with references only to calls that failed or are unknown.`] : []),
+    ...(failedOnly
+      ? [
+          `${grade} with references only to calls that failed or are unknown. What failed shows only what it says: quote that, or look another way.`,
+        ]
+      : []),
     ...(others.length > 0
       ? [
           `It says ${others.map((figure) => JSON.stringify(figure)).join(", ")} with a reference to statistics that do not say so. Use their numbers as they are, never your own.`,
@@ -126,58 +120,35 @@ function firstParagraph(text: string): string {
   return text.trim().split(/\n\s*\n/, 1)[0] ?? "";
 }
 
-function acts(run: Run): Call[] {
-  return callsOf(run).filter(({ started }) => started !== undefined && started.effect !== "read");
-}
-
-const IS_UNDONE: Readonly<Record<Outcome, boolean>> = {
-  ok: false,
-  error: false,
-  denied: true,
-  expired: true,
-  cancelled: true,
-  unknown: false,
-  blocked: true,
-};
-
-/** A call that people or policy did not let happen. */
-function hasUndone(run: Run): boolean {
-  return callsOf(run).some(({ finished }) => finished && IS_UNDONE[finished.outcome]);
-}
-
-/** True also for a sentence that claims no act. */
-function isTrueAct(
-  { text }: Sentence,
-  run: Run,
-  evidence: ModelRun["evidence"],
-  backing: readonly string[],
-): boolean {
-  if (!ACTED.test(text.replaceAll("**", ""))) return true;
-  const numbers = numbersIn(text);
-  if (numbers.some((number) => hasChanged(evidence.get(number)))) return true;
-  const done = acts(run);
-  const failed = done.filter(({ finished }) => finished?.outcome !== "ok");
-  const citesFailed = failed.some(({ call }) => numbers.includes(numberOfCall(call)));
-  if (citesFailed) return false;
-  return failed.length < done.length || (numbers.length === 0 && backing.some(hasChanged));
-}
-
-function hasChanged(effect: string | undefined): boolean {
-  return effect === "changed" || effect === "unmet";
-}
-
-/** Findings do; greetings, questions back and words about what people decided do not. */
-function needsGrade(text: string, run: Run, cites: boolean): boolean {
-  const investigated = [...run.calls.values()].some(
+/** Findings do; small talk, questions back and words about what people decided do not. */
+function needsGrade(text: string, run: Run, { told }: ModelRun): boolean {
+  const own = [...run.calls.values()];
+  const investigated = own.some(
     ({ call, started, tool }) =>
       started !== undefined && !HOUSEKEEPING.test(tool) && !isCheck(run, call),
   );
-  if (!investigated || cites) return investigated;
+  if (!investigated || numbersIn(text).length > 0) return investigated;
   const said = text.trim();
-  const words = said.split(/\s+/, MAX_DECISION_WORDS + 1).length;
-  const isChat = words <= MAX_CHAT_WORDS && (SOCIAL.test(said) || said.endsWith("?"));
-  const isDecision = words <= MAX_DECISION_WORDS && DECIDED.test(said) && hasUndone(run);
-  return !isChat && !isDecision;
+  const words = wordsIn(said);
+  const last = Math.max(...own.map(({ finished }) => finished?.seq ?? 0));
+  // What somebody wrote after all that was looked at may be answered by as little as a word.
+  const isReply = (told.at(-1)?.seq ?? 0) > last;
+  const isChat = words <= MAX_CHAT_WORDS && (isReply || /[?？؟]$/.test(said) || isSmallWord(said));
+  return !isChat && !(words <= MAX_DECISION_WORDS && isOnDecision(said, run));
+}
+
+const WORDS = new Intl.Segmenter(undefined, { granularity: "word" });
+const MAX_COUNTED = 1_000;
+
+/** Also where nothing stands between words. A text that is too long has too many. */
+function wordsIn(text: string): number {
+  if (text.length > MAX_COUNTED) return Infinity;
+  return [...WORDS.segment(text)].filter(({ isWordLike }) => isWordLike).length;
+}
+
+function isSmallWord(text: string): boolean {
+  const tone = toneOf(text);
+  return tone === "chatter" || tone === "thanks" || tone === "ack";
 }
 
 interface Marks {

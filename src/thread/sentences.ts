@@ -10,7 +10,7 @@ const FENCE = /^\s{0,3}(?:`{3,}|~{3,})/;
 const LINE_MARK = /^\s*(?:(?:[-*+>]|#{1,6}|\d{1,9}[.)])\s+)*/;
 /** Up to a mark that ends it before a space or the line's end, with the references that follow; dots within words end nothing. */
 const SENTENCE =
-  /\S[^\n]*?(?:(?<![.!?])[.!?]+["”*_)\]]*(?=\s|$)(?:\s*\[T\d+(?:\s*,\s*T?\d+)*\][.!?]?)*|$)/g;
+  /\S[^\n]*?(?:(?:(?<![.!?])[.!?]+["”*_)\]]*(?=\s|$)|[。！？]["”」』）*_)\]]*)(?:\s*\[T\d+(?:\s*,\s*T?\d+)*\][.!?。]?)*|$)/g;
 
 /** `[T3]`, also several in one: `[T1, T4]`. */
 export const REFERENCE = /\[T\d+(?:\s*,\s*T?\d+)*\]/g;

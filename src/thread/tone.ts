@@ -5,7 +5,7 @@ import { wordsOf } from "./assent.ts";
 export type Tone = NonNullable<Entry<"message">["tone"]>;
 
 const THANKS =
-  "thanks(?: (?:a lot|so much|again))?|thank (?:you|u)(?: (?:so|very) much)?|thx|tnx|tys?m?|cheers|appreciated|(?:much )?appreciate (?:it|that)|(?:good|great|nice) (?:work|job|catch|one)|well done|no (?:worries|problem)|np|yw|you(?:'|’)?re welcome|my bad|danke(?: sch[öo]n| sehr)?|vielen dank|merci(?: beaucoup)?|(?:muchas )?gracias|obrigad[oa]|grazie(?: mille)?|спасибо|ありがとう(?:ございます)?|谢谢|謝謝|감사합니다|dzięk(?:i|uję)|tack|bedankt|dank je";
+  "thanks(?: (?:a lot|so much|again))?|thank (?:you|u)(?: (?:so|very) much)?|thx|tnx|tys?m?|cheers|appreciated|(?:much )?appreciate (?:it|that)|(?:good|great|nice) (?:work|job|catch|one)|well done|no (?:worries|problem)|np|yw|you(?:'|’| a)?re welcome|my bad|gern geschehen|keine ursache|de nada|de rien|どういたしまして|danke(?: sch[öo]n| sehr)?|vielen dank|merci(?: beaucoup)?|(?:muchas )?gracias|obrigad[oa]|grazie(?: mille)?|спасибо|ありがとう(?:ございます)?|谢谢|謝謝|감사합니다|dzięk(?:i|uję)|tack|bedankt|dank je";
 const LAUGHS =
   "a?(?:ha|he|ja){2,}h?|lo+l+|lmf?ao+|rofl|xd+|kek|mdr|oof|yay|phew|(?:well )?wo+w|<3|[:;]-?[)D(P]";
 const ACKS =
@@ -71,7 +71,7 @@ function smallTalk(text: string): Tone | undefined {
     if (without !== rest) found.add(form);
     rest = without;
   }
-  if (!/^[\s,.!;:…~-]*$/.test(rest)) return undefined;
+  if (!/^[\s,.!;:…~。！、-]*$/.test(rest)) return undefined;
   if (found.has("consent")) return "consent";
   const isChatter = found.has("chatter") || found.has("emoji");
   if (found.has("ack")) return isChatter ? "thanks" : "ack";

@@ -21,12 +21,12 @@ describe("an answer", () => {
     ["without a grade", "The disk is full [T1].", "none of CONFIRMED, LIKELY, INCONCLUSIVE"],
     [
       "that says it acted",
-      "CONFIRMED: it was full [T1]. I restarted the service.",
+      "CONFIRMED: it was full [T1]. DONE: service restarted.",
       "this run changed nothing",
     ],
     [
-      "that begins with what it did",
-      "CONFIRMED: it was full [T1].\n\n- Restarted the service.",
+      "that marks a read as what it did",
+      "CONFIRMED: it was full [T1].\n\n- **DONE** [T1]: Dienst neu gestartet.",
       "this run changed nothing",
     ],
   ])(
@@ -54,16 +54,16 @@ describe("an answer", () => {
       "The disk is full [T1].\n\n> ⚠ Unverified: the answer doesn't say how sure it is.",
     ],
     [
-      "LIKELY full [T1]. I have deleted the logs.",
-      "⚠ Not verified: ~~I have deleted the logs.~~ Nothing was changed in this run.\n\nLIKELY full [T1].",
+      "LIKELY full [T1]. DONE: logs deleted.",
+      "⚠ Not verified: ~~DONE: logs deleted.~~ Nothing was changed in this run.\n\nLIKELY full [T1].",
     ],
     [
-      "CONFIRMED: I restarted nginx and all is well [T9].",
-      "⚠ Not verified: ~~I restarted nginx and all is well.~~ Nothing was changed in this run.\n\n> ⚠ It cited checks that never ran; I removed them.",
+      "CONFIRMED: DONE: nginx neu gestartet [T9].",
+      "⚠ Not verified: ~~DONE: nginx neu gestartet.~~ Nothing was changed in this run.\n\n> ⚠ It cited checks that never ran; I removed them.",
     ],
     [
-      "CONFIRMED: it was full [T1].\n\n- **Restarted** the service. It answers.\n- Nothing else.",
-      "CONFIRMED: it was full [T1].\n\n> ⚠ Nothing was changed in this run.\n\n- ~~Restarted the service.~~ It answers.\n- Nothing else.",
+      "CONFIRMED: it was full [T1].\n\n- **DONE**: service restarted. It answers.\n- Nothing else.",
+      "CONFIRMED: it was full [T1].\n\n> ⚠ Nothing was changed in this run.\n\n- ~~DONE: service restarted.~~ It answers.\n- Nothing else.",
     ],
   ])(
     "that is no better the second time is shown with what is wrong marked, and only that: %s",
@@ -127,14 +127,14 @@ describe("an answer", () => {
     );
   });
 
-  test("that a failed call does show is well founded", async () => {
+  test("that says what a failed call said is well founded, in any language", async () => {
     const look = fakeTool({
       name: "look",
       run: async () => {
         throw new Error("no route to host");
       },
     });
-    const text = "CONFIRMED: web cannot be reached [T1].";
+    const text = "CONFIRMED: web ist nicht erreichbar, no route to host [T1].";
     const stage = await talking([LOOK, { text }], { tools: [look] });
     await stage.ask("why?");
     expect(lastAnswer(stage)).toBe(text);
@@ -145,7 +145,7 @@ describe("an answer", () => {
     "The restart was denied, so redis is as it was.",
     "OK, I leave it then.",
   ])("about what people decided needs no call that shows it: %s", async (text) => {
-    const stage = await talking([{ calls: [call("look"), call("act", "a")] }, { text }]);
+    const stage = await talking([{ calls: [call("look"), call("act", "redis")] }, { text }]);
     await stage.ask("fix it");
     await stage.ask("deny a1");
     expect(lastAnswer(stage)).toBe(text);
@@ -211,11 +211,11 @@ describe("an answer", () => {
   test("may say what was done when it was done", async () => {
     const stage = await talking([
       { calls: [call("act", "a")] },
-      { text: "CONFIRMED: it hung. I restarted the service [T1]." },
+      { text: "CONFIRMED: it hung. DONE: service restarted [T1]." },
     ]);
     await stage.ask("fix it");
     await stage.ask("approve a1");
-    expect(lastAnswer(stage)).toBe("CONFIRMED: it hung. I restarted the service [T1].");
+    expect(lastAnswer(stage)).toBe("CONFIRMED: it hung. DONE: service restarted [T1].");
   });
 
   test("may not say that it was done when the action failed", async () => {
@@ -226,12 +226,12 @@ describe("an answer", () => {
         throw new Error("no such service");
       },
     });
-    const claim = { text: "CONFIRMED: I restarted the service [T1]." };
+    const claim = { text: "DONE: service restarted [T1]." };
     const stage = await talking([{ calls: [call("act", "a")] }, claim, claim], { tools: [act] });
     await stage.ask("fix it");
     await stage.ask("approve a1");
     expect(lastAnswer(stage)).toBe(
-      "⚠ Not verified: ~~I restarted the service [T1].~~ No change in this run is known to have worked.",
+      "⚠ Not verified: ~~DONE: service restarted [T1].~~ No change in this run is known to have worked.",
     );
   });
 
@@ -298,4 +298,15 @@ describe("an answer", () => {
       { status: "wrapped_up", text: expect.stringMatching(/^Thinking\.[^]*4 steps/) },
     ]);
   });
+});
+
+test("what a run changed stands below its answer as the journal has it, whatever the answer says", async () => {
+  const claim = "INCONCLUSIVE [T1]. Ich habe web neu gestartet.";
+  const idle = await talking([LOOK, { text: claim }]);
+  await idle.ask("why?");
+  expect(idle.chat.answers()).toMatchObject([{ text: claim, changed: { done: [], maybe: [] } }]);
+  const busy = await talking([{ calls: [call("look"), call("act")] }, { text: "DONE: web [T2]." }]);
+  await busy.ask("fix it");
+  await busy.ask("approve a1");
+  expect(busy.chat.answers().at(-1)).toMatchObject({ changed: { done: ["T2"], maybe: [] } });
 });

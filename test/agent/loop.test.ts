@@ -173,7 +173,7 @@ describe("a run of the model's", () => {
       },
     });
     const stage = await talking(
-      [{ calls: [call("look")] }, { text: "CONFIRMED: it is gone [T1]." }],
+      [{ calls: [call("look")] }, { text: "CONFIRMED: the disk is gone [T1]." }],
       { tools: [look] },
     );
     await stage.ask("look");

@@ -14,10 +14,10 @@ test("the system prompt fits a screen, and is a hundredth of the smallest window
 });
 
 test("it says what answers are held to: the grades, the references, and where what was done must be seen", () => {
-  for (const word of ["CONFIRMED", "LIKELY", "INCONCLUSIVE", "[T3]", "conclusion first"]) {
+  for (const word of ["CONFIRMED", "LIKELY", "INCONCLUSIVE", "DONE", "[T3]", "conclusion first"]) {
     expect(SYSTEM_PROMPT.toLowerCase()).toContain(word.toLowerCase());
   }
-  expect(SYSTEM_PROMPT).toMatch(/did something only when its result says so/);
+  expect(SYSTEM_PROMPT).toMatch(/DONE and cites its call[^]*only when the result says so/);
 });
 
 test("it says who is to be believed: people and the program by their marks, and nothing else", () => {

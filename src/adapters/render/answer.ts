@@ -5,7 +5,15 @@ import { type Button, quietButton, readButton, saveButton } from "./buttons.ts";
 import { callInlines, type CallLine } from "./call.ts";
 import { gradedBlocks, withReferences } from "./grades.ts";
 import { readMarkdown } from "./markdown.ts";
-import { aboveWords, type Answer, AI_MADE, evidenceOf, spentWords, statusSign } from "./phrases.ts";
+import {
+  aboveWords,
+  type Answer,
+  AI_MADE,
+  changedWords,
+  evidenceOf,
+  spentWords,
+  statusSign,
+} from "./phrases.ts";
 import {
   type AllowLink,
   type Block,
@@ -218,10 +226,11 @@ function isModels({ status }: Answer): boolean {
 
 /** One small line: what it was told, what it cost, and who wrote it. */
 function footer(answer: Answer): Block[] {
-  const { above, spent } = answer;
+  const { above, spent, changed } = answer;
   const read = above && aboveWords(above)?.replace(/\.$/, "");
   const words = [
     ...(read === undefined ? [] : [read]),
+    ...(changed === undefined ? [] : [changedWords(changed)]),
     ...(spent === undefined ? [] : [spentWords(spent)]),
     ...(isModels(answer) && answer.byChecks !== true ? [AI_MADE] : []),
   ];
@@ -239,6 +248,11 @@ export function evidenceLines(answer: Answer): Block[] {
   if (rest !== undefined) lines.push([{ text: rest }]);
   const above = answer.above && aboveWords(answer.above);
   if (above !== undefined) lines.push([{ text: above }]);
-  if (answer.spent !== undefined) lines.push([{ text: spentWords(answer.spent) }]);
+  const { changed, spent } = answer;
+  const told = [
+    ...(changed === undefined ? [] : [changedWords(changed)]),
+    ...(spent === undefined ? [] : [spentWords(spent)]),
+  ];
+  if (told.length > 0) lines.push([{ text: told.join(" · ") }]);
   return lines.map((inlines) => ({ kind: "small", inlines }));
 }

@@ -2,6 +2,8 @@ import { GRADED, GRADES } from "./phrases.ts";
 import { type Block, type Inline, isWhole, joinInlines } from "./rich-text.ts";
 
 const GRADE = /\b(?:CONFIRMED|LIKELY|INCONCLUSIVE)\b/g;
+/** Begins a sentence about what was changed, as a grade begins a conclusion. */
+const ACTED = /\bDONE(?=\s*[:：,–—-]|\s*\[T\d|\s*$)/g;
 const SEPARATOR = /^\s*[:,–—-]?\s*/;
 const REFERENCE = /(\[T\d+(?:\s*,\s*T?\d+)*\])/;
 const CITED = new RegExp(`^${REFERENCE.source}\\s*[:,–—-]\\s*`);
@@ -58,7 +60,8 @@ function boldSentence(inlines: readonly Inline[]): Inline[] {
 
 function withoutCapitals(inline: Inline): Inline {
   if (inline.code || isWhole(inline)) return inline;
-  return { ...inline, text: inline.text.replaceAll(GRADE, (word) => word.toLowerCase()) };
+  const text = inline.text.replaceAll(GRADE, (word) => word.toLowerCase());
+  return { ...inline, text: text.replaceAll(ACTED, "Done") };
 }
 
 /** References such as `[T3]` as small code: `T3`. */

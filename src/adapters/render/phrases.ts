@@ -12,6 +12,7 @@ export function openAlready(incident: string): string {
 import { formatElapsed, isoUtc } from "../../core/instant.ts";
 import { totalTokens } from "../../core/block.ts";
 import { moneyText } from "../../core/money.ts";
+import { listAnd } from "../../core/lists.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
@@ -142,6 +143,15 @@ export const AI_MADE = "AI-generated · check before acting";
 
 /** To whoever said that an answer helped. */
 export const FEEDBACK_NOTED = "Thanks, noted. `feedback` shows what people said.";
+
+/** What the journal has of an answer's changes: it stands below whatever the answer claims, in whatever language. */
+export function changedWords({ done, maybe }: NonNullable<Answer["changed"]>): string {
+  const words = [
+    ...(done.length > 0 ? [`changed by ${listAnd(done)}`] : []),
+    ...(maybe.length > 0 ? [`unknown whether ${listAnd(maybe)} changed anything`] : []),
+  ];
+  return words.length === 0 ? "changed nothing" : words.join(", ");
+}
 
 /** What the answer cost: `14k tokens · $0.04 · 2.4 s`, without the money where no price is known (`cost` says so). */
 export function spentWords({ usage, money, workMs }: NonNullable<Answer["spent"]>): string {

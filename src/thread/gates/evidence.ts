@@ -5,7 +5,7 @@ import type { Gate } from "./gate.ts";
 export const evidence: Gate = {
   name: "evidence",
   about:
-    "sends back an answer whose references, grade or claims of having acted no call of the thread shows; what stays so is marked",
+    "sends back an answer whose references, grade or claims of having acted (`DONE`) no call of the thread shows; what stays so is marked",
   beforeAnswer({ text, run, modelRun }) {
     const { problems } = checkAnswer(text, run, modelRun);
     if (problems.length === 0) return undefined;

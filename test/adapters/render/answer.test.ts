@@ -37,6 +37,20 @@ describe("a model's answer in a chat", () => {
     ).toBe(line);
   });
 
+  test("has below it what the journal has of its changes", async () => {
+    const lines = async (changed: { done: string[]; maybe: string[] }) => {
+      const answer = { ...talkOf("r3", "INCONCLUSIVE. DONE [T1]: neu gestartet.", 1), changed };
+      const { blocks } = await renderOutgoing(answer, none);
+      return blocks.map(textOf).join("\n");
+    };
+    expect(await lines({ done: [], maybe: [] })).toMatch(
+      /Done T1: neu gestartet[^]*changed nothing · /,
+    );
+    expect(await lines({ done: ["T1", "T3"], maybe: ["T4"] })).toContain(
+      "changed by T1 and T3, unknown whether T4 changed anything",
+    );
+  });
+
   test("can be kept as a case of an evaluation where that is set up, by a button that names its run", async () => {
     const labels = async (answer: object) => {
       const { buttons } = await renderOutgoing(
