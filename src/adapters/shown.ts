@@ -54,6 +54,8 @@ export interface ActionCard {
   mentions?: readonly string[];
   quorum: number;
   votes: { name: string; approve: boolean; reason: string | undefined }[];
+  /** When its revision was asked, ms since 1970. */
+  askedAt?: number | undefined;
   expiresAt: number;
   /** Who or what ended it and how, once it has ended. */
   ending: string | undefined;

@@ -210,7 +210,7 @@ function policyOf(config: Config, lent: Lent) {
 /** Ends the work, then what shows it, then everything else, and closes the store. */
 async function endAll(
   worker: Pick<Worker, "stop">,
-  watching: Watching,
+  watching: Pick<Watching, "drain" | "stop">,
   {
     config,
     adapters,
@@ -250,8 +250,8 @@ export async function assemble(
   { local, changeTools = (tools) => tools }: AssembleOptions,
 ): Promise<Bot> {
   const journal = await chosenStore(config.values).open({ warn: (text) => log.warn(text) });
-  const watching = await openEvents(config, log, journal, () => ({ dispatcher, worker }));
-  const { events } = watching;
+  const late = () => ({ dispatcher, worker, wakeups, queries });
+  const { events, ...watching } = await openEvents(config, log, journal, late);
   const encoder = createEncoder(config.secrets);
   const { encode } = encoder;
   const [freezes, ending, intake] = [createFreezes(journal), new AbortController(), createIntake()];

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Adapter } from "../adapters/adapter.ts";
+import type { Queries } from "../adapters/queries.ts";
 import type { Config } from "../config/config.ts";
 import { watchingPart } from "../config/watching.ts";
 import { createBearerCheck } from "../core/bearer.ts";
@@ -9,9 +10,11 @@ import { settingsOf } from "../core/settings.ts";
 import { createBus, type Publisher } from "../events/bus.ts";
 import { logEvents, logFault } from "../events/log.ts";
 import { startBeating } from "../journal/heartbeat.ts";
-import type { Journal, Stoppable } from "../journal/journal.ts";
+import type { Stoppable } from "../journal/journal.ts";
 import type { Dispatcher } from "../tools/dispatch.ts";
+import type { Wakeups } from "../wakeups/wakeups.ts";
 import type { Worker } from "../worker/worker.ts";
+import { createFigures, type FigureParts } from "./figures.ts";
 import { createHealth } from "./health.ts";
 import { startWatchdog } from "./watchdog.ts";
 
@@ -37,7 +40,9 @@ export interface Watching extends Stoppable {
 
 interface Watched {
   dispatcher: Pick<Dispatcher, "find">;
-  worker: Pick<Worker, "atWork">;
+  worker: Pick<Worker, "atWork" | "serves">;
+  wakeups: Pick<Wakeups, "load">;
+  queries: Pick<Queries, "openActions">;
 }
 
 /**
@@ -47,7 +52,7 @@ interface Watched {
 export async function openEvents(
   config: Config,
   log: Logger,
-  journal: Pick<Journal, "beat">,
+  journal: FigureParts["journal"],
   watched: () => Watched,
 ): Promise<Watching> {
   const { host } = config;
@@ -61,6 +66,15 @@ export async function openEvents(
     const metrics = createMetrics({
       isTool: (name) => watched().dispatcher.find(name) !== undefined,
       dropped: bus.dropped,
+      figures: createFigures({
+        journal,
+        health,
+        host,
+        serves: (key) => watched().worker.serves(key),
+        load: () => watched().wakeups.load(),
+        openActions: (transport) => watched().queries.openActions(transport),
+      }),
+      version: programVersion(),
     });
     bus.subscribe("metrics", metrics.subscriber, { capacity: CAPACITY });
     metricsRoutes.push(metricsRoute(metricsToken, metrics));

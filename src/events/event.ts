@@ -1,4 +1,5 @@
 import type { Entry, JsonObject, Kind } from "../core/entry.ts";
+import type { ErrorCode } from "../core/errors.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 
 /**
@@ -22,6 +23,17 @@ export type BotEvent =
       readonly call: string;
       readonly tool: string;
     }
+  /** A journal's lease was taken; `attempts`: so often since it was last given back, this time included. */
+  | { readonly kind: "taken"; readonly key: JournalKey; readonly attempts: number }
+  /** A platform did not show what it was given; it is tried again. `code`: of our table. */
+  | {
+      readonly kind: "refused";
+      readonly key: JournalKey;
+      readonly transport: string;
+      readonly code: ErrorCode | undefined;
+    }
+  /** A message was shown twice, and this copy is being taken back. */
+  | { readonly kind: "copied"; readonly key: JournalKey; readonly transport: string }
   /** A tool's code threw what nobody foresaw: a fault of ours or of a pack's. */
   | {
       readonly kind: "tool_crashed";

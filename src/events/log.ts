@@ -29,6 +29,11 @@ export function logEvents(log: Logger): Subscriber {
         const { key, run, call, tool } = event;
         return log.debug({ key, run, call, tool }, "tool began");
       }
+      // The worker has logged what is wrong with these.
+      case "taken":
+      case "refused":
+      case "copied":
+        return;
       case "tool_crashed": {
         const { tool, error } = event;
         return log.error(

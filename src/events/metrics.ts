@@ -1,14 +1,16 @@
 import { LRUCache } from "lru-cache";
-import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Entry } from "../core/entry.ts";
 import type { Subscriber } from "./bus.ts";
-import { applyKind, type ByKind, type MemoryEvent } from "./event.ts";
+import { applyKind, type ByKind } from "./event.ts";
+import { createGauges, type Figures } from "./gauges.ts";
+import { memoryFigures } from "./memory-figures.ts";
+import { countProcess, type MakeCounter, type MakeHistogram } from "./process-counters.ts";
 
 /** Calls that are going on; one whose beginning fell out counts as `other`. */
 const MAX_CALLS = 1_000;
 /** Seconds: most requests to a model take 1 to 30, most calls of tools less than one. */
 const MODEL_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300];
-const RECALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3];
 const TOOL_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 2, 5, 10, 30, 60];
 
 export interface Metrics {
@@ -23,22 +25,17 @@ interface MetricsOptions {
   isTool(name: string): boolean;
   /** How many events each subscriber has missed. */
   dropped(): ReadonlyMap<string, number>;
+  /** What the process is like now. */
+  figures(): Promise<Figures>;
+  version: string;
 }
 
 /** Counts what this process did. Several processes each have their own figures: add them up. */
-export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { isTool, dropped, figures, version } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counter = (name: string, help: string, labelNames: readonly string[]) =>
-    new Counter({ name: `watchkeeper_${name}`, help, labelNames, registers: [registry] });
-  const seconds = (name: string, help: string, labelNames: string[], buckets: number[]) =>
-    new Histogram({
-      name: `watchkeeper_${name}`,
-      help,
-      labelNames,
-      buckets,
-      registers: [registry],
-    });
+  const [counter, seconds] = makersIn(registry);
   const runs = counter("runs_total", "Runs that ended", ["status"]);
   const requests = counter("model_requests_total", "Turns that models wrote", ["model", "stop"]);
   const spent = spentCounters(counter);
@@ -50,19 +47,22 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
   );
   const calls = counter("tool_calls_total", "Calls of tools that ended", ["tool", "outcome"]);
   const toolSeconds = seconds("tool_call_seconds", "Time that calls took", ["tool"], TOOL_SECONDS);
-  const crashes = counter("tool_crashes_total", "Calls whose tool's code failed", ["tool"]);
-  const circuits = counter("circuits_opened_total", "Times that a tool was left alone", ["tool"]);
   const proposals = counter("actions_proposed_total", "Cards that asked for approval", ["effect"]);
   const votes = counter("votes_total", "Votes of people on cards", ["vote"]);
   const closed = counter("actions_closed_total", "Cards that ended without running", ["outcome"]);
   const gates = counter("gates_total", "Words of gates to models", ["gate"]);
   const memory = memoryFigures(counter, seconds);
+  const parked = counter("threads_parked_total", "Threads set aside after two crashes", []);
+  const setGauges = createGauges([registry]);
+  setBuild(registry, version);
   const missed = counter("events_dropped_total", "Events that a subscriber missed", ["subscriber"]);
 
-  /** What runs, by its call; and the model that a run began with. */
-  const [tools, models] = [newOpen(), newOpen()];
-  const nameOf = (tool: string | undefined) =>
-    tool !== undefined && isTool(tool) ? tool : "other";
+  /** What runs, by its call. */
+  const tools = new LRUCache<string, string>({ max: MAX_CALLS });
+  /** The model that a run began with. */
+  const models = new LRUCache<string, string>({ max: MAX_CALLS });
+  const nameOf = (tool = "") => (isTool(tool) ? tool : "other");
+  const countOwn = countProcess(counter, nameOf);
 
   function countFinished(
     key: string,
@@ -93,6 +93,7 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
     vote: (_, { approve }) => votes.inc({ vote: approve ? "approve" : "deny" }),
     action_closed: (_, { outcome }) => closed.inc({ outcome }),
     gate: (_, { gate }) => gates.inc({ gate }),
+    notice: (_, { parks }) => parks === true && parked.inc(),
     condensed: (key, { run, model = models.get(`${key} ${run}`) ?? "other", ...of }) =>
       countSpent(spent, model, of),
   };
@@ -100,11 +101,11 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
   return {
     subscriber(event) {
       if (event.kind === "written") applyKind(counted, event.key, event.entry);
-      else if (event.kind === "tool_crashed") crashes.inc({ tool: nameOf(event.tool) });
       else if (event.kind === "memory") memory(event);
-      else if (event.kind === "circuit_opened") circuits.inc({ tool: nameOf(event.tool) });
+      else countOwn(event);
     },
     async text() {
+      setGauges(await figures());
       missed.reset();
       for (const [subscriber, count] of dropped()) missed.inc({ subscriber }, count);
       return registry.metrics();
@@ -113,31 +114,22 @@ export function createMetrics({ isTool, dropped }: MetricsOptions): Metrics {
   };
 }
 
-function newOpen(): LRUCache<string, string> {
-  return new LRUCache({ max: MAX_CALLS });
+function makersIn(registry: Registry) {
+  const registers = [registry];
+  const counter: MakeCounter = (name, help, labelNames) =>
+    new Counter({ name: `watchkeeper_${name}`, help, labelNames, registers });
+  const seconds: MakeHistogram = (name, help, labelNames, buckets) =>
+    new Histogram({ name: `watchkeeper_${name}`, help, labelNames, buckets, registers });
+  return [counter, seconds] as const;
 }
 
-type NewCounter = (name: string, help: string, labelNames: readonly string[]) => Counter;
-type NewHistogram = (
-  name: string,
-  help: string,
-  labelNames: string[],
-  buckets: number[],
-) => Histogram;
-
-/** What memory did, and how long looking took. */
-function memoryFigures(counter: NewCounter, seconds: NewHistogram) {
-  const done = counter("memory_total", "What memory did", ["did"]);
-  const failed = counter("memory_failures_total", "What memory could not do", ["doing"]);
-  const found = counter("memory_found_total", "What was found in memory", []);
-  const took = seconds("memory_recall_seconds", "Time that looking took", [], RECALL_SECONDS);
-  return (event: MemoryEvent) => {
-    if (event.did === "failed") return failed.inc({ doing: event.doing });
-    done.inc({ did: event.did });
-    if (event.did !== "recalled") return;
-    found.inc(event.found);
-    took.observe(event.ms / 1_000);
-  };
+function setBuild(registry: Registry, version: string): void {
+  const help = "The program's version";
+  const labelNames = ["version"];
+  new Gauge({ name: "watchkeeper_build_info", help, labelNames, registers: [registry] }).set(
+    { version },
+    1,
+  );
 }
 
 interface Spent {
@@ -145,7 +137,7 @@ interface Spent {
   dollars: Counter<"model">;
 }
 
-function spentCounters(counter: NewCounter): Spent {
+function spentCounters(counter: MakeCounter): Spent {
   return {
     tokens: counter("model_tokens_total", "Tokens that models used", ["model", "kind"]),
     dollars: counter("model_cost_dollars_total", "US dollars, of known prices", ["model"]),

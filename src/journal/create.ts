@@ -43,7 +43,15 @@ export interface Backend
     ReadBackend,
     Pick<
       Journal,
-      "post" | "lease" | "renew" | "flushReservation" | "keepSnapshot" | "due" | "beat" | "used"
+      | "post"
+      | "lease"
+      | "renew"
+      | "flushReservation"
+      | "keepSnapshot"
+      | "due"
+      | "beat"
+      | "used"
+      | "size"
     > {
   append(
     ...args: [Append[0], Known, Append[2], before: number | undefined, ifLast: boolean]
@@ -164,6 +172,7 @@ export function createJournal(store: Backend): Journal {
       return (await store.setAside(made, limit)) ? made : undefined;
     },
     used: store.used,
+    size: store.size,
     commitReservation: async (made, actual) => store.settle(made, checkAmount(actual)),
     async close() {
       watchers.close();

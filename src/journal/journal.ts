@@ -213,6 +213,8 @@ export interface Journal {
    * back. A second time changes nothing, whatever it says.
    */
   commitReservation(reservation: Reservation, actual: number): Promise<void>;
+  /** What it takes of the disk or of the server's memory, and what is left there; undefined: it has no limit, or nobody knows it. */
+  size(): Promise<{ bytes: number; left: number | undefined }>;
   /** What is damaged in the store, or undefined. Reads all of it. */
   check(): Promise<string | undefined>;
   close(): Promise<void>;

@@ -75,6 +75,7 @@ function rawCard(key: JournalKey, action: Action): ActionCard {
       approve: vote.approve,
       reason: vote.reason,
     })),
+    askedAt: proposal.at,
     expiresAt: proposal.expiresAt,
     decidedAt: action.votes.at(-1)?.at,
     mustOpen: mustBeOpened(proposal),

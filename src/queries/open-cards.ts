@@ -8,7 +8,7 @@ import { cardOf, encodedCard, type Encode } from "./cards.ts";
 import type { KnownThread } from "./known-threads.ts";
 
 /** To change what a card has, raise it: what was left in another form is not read. */
-const FORM = 1;
+const FORM = 2;
 /** Of more characters none are left: such a thread is read. */
 const MAX_LEFT = 8_192;
 

@@ -46,6 +46,7 @@ export function createBullmqWakeups(options: BullmqOptions): Wakeups {
   let send = (wake: Wake): void => void early.push(wake);
 
   return {
+    load: here.load,
     wake: (key, at = 0, lane = "runs") => send({ key, at, lane }),
 
     start(work) {

@@ -41,6 +41,7 @@ export function createInProcessWakeups(options: InProcessOptions) {
   }
 
   const wakeups: Wakeups = {
+    load: scheduler.load,
     wake(key, at = 0, lane = "runs") {
       if (at <= Date.now()) void look(key, lane);
       else timers.set(key, at);

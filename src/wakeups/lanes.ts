@@ -21,6 +21,12 @@ export function createLanes<T>() {
   return {
     /** At the end of the lane. It must not wait already. */
     add,
+    /** How many wait in each. */
+    waiting: (): Record<Lane, number> => ({
+      people: of("people")?.size ?? 0,
+      runs: of("runs")?.size ?? 0,
+      found: of("found")?.size ?? 0,
+    }),
     isEmpty: () => lanes.every(({ waiting }) => waiting.size === 0),
 
     /** What waits for the journal, if anything does; from now on in this lane, unless its own is served earlier. */

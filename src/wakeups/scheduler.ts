@@ -1,6 +1,6 @@
 import type { JournalKey } from "../core/journal-key.ts";
 import { createSlots, type SlotOptions } from "./slots.ts";
-import type { Lane, Slot, Work } from "./wakeups.ts";
+import type { Lane, Load, Slot, Work } from "./wakeups.ts";
 
 /**
  * Journals held at the same time, also by what only waits: each takes some 40 KB and, every two seconds, a renewal of its lease.
@@ -75,6 +75,7 @@ export function createScheduler(options: SchedulerOptions) {
 
   return {
     isFull,
+    load: (): Load => ({ ...slots.load(), held: held.size }),
     isHeld: (key: JournalKey) => held.has(key),
 
     /**

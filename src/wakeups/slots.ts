@@ -47,6 +47,7 @@ export function createSlots<T>(
 
   return {
     hurry: lanes.hurry,
+    load: () => ({ slots, busy: taken, waiting: lanes.waiting() }),
     isWanted: () => !lanes.isEmpty(),
 
     /** Waits for a slot, from when they are given out. */

@@ -23,6 +23,17 @@ export interface Slot {
 /** Works on a journal until nothing is owed now. */
 export type Work = (key: JournalKey, slot: Slot) => Promise<void>;
 
+/** How much of this process is in use. */
+export interface Load {
+  /** Journals that may be worked on at the same time, and that are. */
+  slots: number;
+  busy: number;
+  /** Journals whose lease this process has, also those that only wait. */
+  held: number;
+  /** Journals that wait for a slot. */
+  waiting: Readonly<Record<Lane, number>>;
+}
+
 /**
  * Says which journal to look at, and when. A wake is a hint: it may come late, twice or never, so every engine also
  * sweeps the store's `due()`, which is the truth.
@@ -35,4 +46,5 @@ export interface Wakeups {
    * work has its slot leads to another look after it. What `work` throws is passed to `onError` and tried again by the sweep.
    */
   start(work: Work): Stoppable;
+  load(): Load;
 }

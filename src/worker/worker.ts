@@ -76,6 +76,7 @@ export function createWorker(
       const askedAt = performance.now();
       const granted = await parts.journal.lease(key, parts.leaseMs);
       if (granted === undefined) return;
+      parts.events?.publish({ kind: "taken", key, attempts: granted.attempts });
       const state = known.get(key) ?? (await takeUp(parts, handler, granted));
       const ctx = new JournalContext(parts, handler, granted, state, askedAt);
       Object.assign(ctx, handler.open(ctx));
@@ -88,6 +89,9 @@ export function createWorker(
     async *due(host: string): AsyncIterable<JournalKey> {
       for await (const key of parts.journal.due(host)) if (serves(key)) yield key;
     },
+
+    /** Whether this process works on such a journal. */
+    serves,
 
     /** Steps in progress, as `<journal key> <step>`. */
     atWork: (): string[] =>

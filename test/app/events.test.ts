@@ -11,8 +11,19 @@ import { loadConfig } from "../../src/config/config.ts";
 
 const TOKEN = "0123456789abcdef";
 const log = pino({ level: "silent" });
-const JOURNAL = { beat: async () => {} };
-const watched = () => ({ dispatcher: { find: () => undefined }, worker: { atWork: () => [] } });
+const JOURNAL = {
+  beat: async () => {},
+  hosts: async () => [],
+  async *owed() {},
+  size: async () => ({ bytes: 0, left: undefined }),
+};
+const NONE = { slots: 64, busy: 0, held: 0, waiting: { people: 0, runs: 0, found: 0 } };
+const watched = () => ({
+  dispatcher: { find: () => undefined },
+  worker: { atWork: () => [], serves: () => true },
+  wakeups: { load: () => NONE },
+  queries: { async *openActions() {} },
+});
 const PARTS = [log, JOURNAL, watched] as const;
 
 async function configOf(env: Record<string, string>) {

@@ -67,6 +67,13 @@ export function journalContract(name: string, open: () => Promise<JournalUnderTe
       return granted;
     };
 
+    test("it says what it takes, and what is left of its disk or its server's memory", async () => {
+      await journal.post(KEY, message("a", "a".repeat(100_000)));
+      const { bytes, left } = await journal.size();
+      expect(bytes).toBeGreaterThanOrEqual(100_000);
+      expect(left ?? 1).toBeGreaterThan(0);
+    });
+
     test("what is posted can be read by everyone, numbered from one, with the store's time", async () => {
       under.clock.now = 5_000;
       await journal.post(KEY, message("a"));

@@ -82,6 +82,24 @@ export function wakeupsContract(name: string, create: () => WakeupsUnderTest): v
       await expect.poll(() => ended).toBe(201);
     });
 
+    test("it says how many journals are worked on, how many only wait, and that none is left", async () => {
+      const idle = { busy: 0, held: 0, waiting: { people: 0, runs: 0, found: 0 } };
+      const { slots } = under.wakeups.load();
+      expect(under.wakeups.load()).toEqual({ slots, ...idle });
+      const [answer, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      start(async (key, slot) => {
+        if (key === "test:waits") await slot.lendWhile(answer.promise, () => "runs");
+        else await gate.promise;
+      });
+      under.wakeups.wake("test:waits");
+      await expect.poll(() => under.wakeups.load()).toMatchObject({ busy: 0, held: 1 });
+      for (let i = 0; i < 3; i += 1) under.wakeups.wake(`test:works${i}`);
+      await expect.poll(() => under.wakeups.load()).toMatchObject({ busy: 3, held: 4 });
+      gate.resolve();
+      answer.resolve();
+      await expect.poll(() => under.wakeups.load()).toEqual({ slots, ...idle });
+    });
+
     test("a journal whose work fails is reported and swept again, and does not hold up others", async () => {
       under.due.add("test:bad");
       start(async (key) => {

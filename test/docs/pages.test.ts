@@ -24,6 +24,7 @@ const PAGES = [
   "SECURITY.md",
   "docs/install.md",
   "docs/upgrade.md",
+  "docs/operate.md",
   "docs/recordings.md",
   "docs/commands.md",
   "docs/configuration.md",

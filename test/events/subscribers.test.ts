@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { Entry, Kind } from "../../src/core/entry.ts";
 import type { BotEvent } from "../../src/events/event.ts";
 import { logEvents } from "../../src/events/log.ts";
-import { createMetrics } from "../../src/events/metrics.ts";
+import type { Figures } from "../../src/events/gauges.ts";
+import { createMetrics, type Metrics } from "../../src/events/metrics.ts";
 import { createTraces } from "../../src/events/traces.ts";
 
 const KEY = "slack:T1:C1:1.5";
@@ -106,10 +107,30 @@ const MEMORY: readonly BotEvent[] = [
   },
 ];
 
-function metrics() {
+const MINUTE_MS = 60_000;
+const FIGURES: Figures = {
+  isReady: true,
+  platforms: new Map([
+    ["slack", true],
+    ["discord", false],
+  ]),
+  slots: { slots: 64, busy: 3, held: 7, waiting: { people: 1, runs: 2, found: 0 } },
+  store: {
+    dueLagMs: 1_500,
+    clockMs: -250,
+    bytes: 4_096,
+    left: 8_192,
+    waitingMs: [MINUTE_MS, 5 * MINUTE_MS, 14 * MINUTE_MS, 2_820_000],
+  },
+};
+
+function metrics(figures = async (): Promise<Figures> => FIGURES) {
   const dropped = () => new Map([["log", 3]]);
-  return createMetrics({ isTool: (name) => name === "restart_service", dropped });
+  const isTool = (name: string) => name === "restart_service";
+  return createMetrics({ isTool, dropped, figures, version: "1.2.3" });
 }
+
+const readLines = async (read: Metrics["text"]) => (await read()).split("\n");
 
 test("figures count what was done, and a name that is no tool's is no label", async () => {
   const { subscriber, text, contentType } = metrics();
@@ -170,6 +191,71 @@ test("the log has what memory does at debug, and warns of a provider of vectors 
   ]);
   expect(lines[0]).toMatchObject({ what: "note", id: "m-a", thread: KEY });
   expect(lines[6]).toMatchObject({ err: { message: "no route" } });
+});
+
+test("figures say what is lost, set aside, refused and shown twice, and name no thread", async () => {
+  const { subscriber, text } = metrics();
+  const parked = { kind: "notice", text: "It rests.", parks: true } as const;
+  const events: BotEvent[] = [
+    ...[1, 1, 2, 3, 9].map((attempts): BotEvent => ({ kind: "taken", key: KEY, attempts })),
+    written<"notice">(1, parked),
+    { kind: "refused", key: KEY, transport: "slack", code: "PLATFORM_RATE_LIMITED" },
+    { kind: "refused", key: KEY, transport: "slack", code: undefined },
+    { kind: "copied", key: KEY, transport: "slack" },
+  ];
+  for (const event of events) subscriber(event);
+  const lines = await readLines(text);
+  for (const line of [
+    'watchkeeper_journals_taken_total{attempt="1"} 2',
+    'watchkeeper_journals_taken_total{attempt="2"} 1',
+    'watchkeeper_journals_taken_total{attempt="3_or_more"} 2',
+    "watchkeeper_threads_parked_total 1",
+    'watchkeeper_deliveries_refused_total{transport="slack",code="PLATFORM_RATE_LIMITED"} 1',
+    'watchkeeper_deliveries_refused_total{transport="slack",code="other"} 1',
+    'watchkeeper_copies_taken_back_total{transport="slack"} 1',
+  ])
+    expect(lines).toContain(line);
+  expect(lines.join("\n")).not.toMatch(/T1|C1|U1/);
+});
+
+test("gauges say how the process and the store are now", async () => {
+  const lines = await readLines(metrics().text);
+  for (const line of [
+    'watchkeeper_build_info{version="1.2.3"} 1',
+    "watchkeeper_ready 1",
+    'watchkeeper_platform_connected{transport="slack"} 1',
+    'watchkeeper_platform_connected{transport="discord"} 0',
+    "watchkeeper_slots 64",
+    "watchkeeper_slots_busy 3",
+    "watchkeeper_journals_held 7",
+    'watchkeeper_journals_waiting{lane="people"} 1',
+    'watchkeeper_journals_waiting{lane="runs"} 2',
+    'watchkeeper_journals_waiting{lane="found"} 0',
+    "watchkeeper_store_up 1",
+    "watchkeeper_due_lag_seconds 1.5",
+    "watchkeeper_store_clock_ahead_seconds -0.25",
+    "watchkeeper_store_bytes 4096",
+    "watchkeeper_store_left_bytes 8192",
+    "watchkeeper_approvals_oldest_seconds 2820",
+    'watchkeeper_approvals_waiting{age="under_5m"} 1',
+    'watchkeeper_approvals_waiting{age="5m_to_15m"} 2',
+    'watchkeeper_approvals_waiting{age="15m_to_45m"} 0',
+    'watchkeeper_approvals_waiting{age="over_45m"} 1',
+  ])
+    expect(lines).toContain(line);
+  // The event loop's come with the library.
+  expect(lines.filter((line) => /^nodejs_eventloop_lag_p99_seconds \d/.test(line))).toHaveLength(1);
+});
+
+test("what the store does not say now is left out: nothing of an earlier time stands for it", async () => {
+  const figures = [FIGURES, { ...FIGURES, isReady: false, store: undefined }];
+  const { text } = metrics(async () => figures.shift() ?? FIGURES);
+  await text();
+  const lines = await readLines(text);
+  expect(lines).toContain("watchkeeper_ready 0");
+  expect(lines).toContain("watchkeeper_store_up 0");
+  const names = /^watchkeeper_(due_lag|store_clock|store_bytes|store_left|approvals)/;
+  expect(lines.filter((line) => names.test(line))).toEqual([]);
 });
 
 test("a run is one trace, with its turns, calls and people's time, also where two processes wrote it", async () => {

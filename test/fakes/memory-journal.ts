@@ -362,6 +362,10 @@ function backendOf(memory: Memory): Backend {
     ...readsOf(memory),
     ...verbsOf(memory),
     ...countersOf(memory),
+    async size() {
+      const kept = [...journals.values()].map(({ entries }) => JSON.stringify(entries));
+      return { bytes: kept.join("").length, left: undefined };
+    },
     async flush(key, known) {
       const kept = journals.get(key);
       if (kept === undefined ? known.last > 0 : !isThere(kept, known)) return "lost";

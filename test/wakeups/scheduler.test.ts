@@ -267,3 +267,15 @@ test("no work is begun or gone on with while events wait for their acknowledgeme
   expect(begun).toEqual(["test:before", "test:meanwhile"]);
   expect(went).toHaveLength(2);
 });
+
+test("it says how many wait for a slot, in which lane", async () => {
+  const { scheduler, letGo } = await occupied();
+  for (const key of keys("person", 2)) void scheduler.look(key, "people");
+  void scheduler.look("test:run", "runs");
+  void scheduler.look("test:swept", "found");
+  const waiting = { people: 2, runs: 1, found: 1 };
+  expect(scheduler.load()).toEqual({ slots: 1, busy: 1, held: 1, waiting });
+  await letGo();
+  const none = { people: 0, runs: 0, found: 0 };
+  expect(scheduler.load()).toEqual({ slots: 1, busy: 0, held: 0, waiting: none });
+});

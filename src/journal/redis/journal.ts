@@ -24,7 +24,7 @@ import {
   upgraded,
 } from "./marker.ts";
 import * as scripts from "./scripts.ts";
-import { confirm, examineServer, replicasNeeded } from "./server.ts";
+import { confirm, examineServer, replicasNeeded, sizeOf } from "./server.ts";
 import * as verbs from "./verbs.ts";
 
 const MOST_TIPS = 1_000;
@@ -190,6 +190,7 @@ function backend(store: verbs.Opened, closeOthers: () => void): Backend {
     setAside: on(verbs.setAside),
     settle: on(verbs.settle),
     used: on(verbs.used),
+    size: async () => store.main.ask(sizeOf),
     check: on(check),
     async close() {
       store.main.close();

@@ -1,4 +1,5 @@
 import { BotError } from "../../core/errors.ts";
+import type { Journal } from "../journal.ts";
 import type { RedisClient } from "./connection.ts";
 
 /** ZRANGE by score came with it, and BullMQ recommends it. */
@@ -138,6 +139,14 @@ export async function confirm(
   throw unavailable(
     `${got} of ${replicas} replicas of ${name} ${what} what was written within ${REPLICA_MS} ms; it may be lost in a failover. Look at the replicas.`,
   );
+}
+
+/** What the server's data takes, and how much more it may. */
+export async function sizeOf(client: Pick<RedisClient, "info">): ReturnType<Journal["size"]> {
+  const info = fields(await client.info("memory"));
+  const bytes = Number(info.get("used_memory"));
+  const most = Number(info.get("maxmemory") ?? 0);
+  return { bytes, left: most === 0 ? undefined : Math.max(0, most - bytes) };
 }
 
 function fields(info: string): Map<string, string> {

@@ -13,6 +13,7 @@ import { dropsSnapshot, sealOfSnapshot } from "../snapshot.ts";
 import { createFlush, type Sync } from "./flush.ts";
 import { type JournalRow, type Looks, prepareLooks, prepareReads } from "./statements.ts";
 import * as verbs from "./verbs.ts";
+import { sizeOf } from "./file-system.ts";
 import { createStalls } from "./stalls.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
@@ -51,6 +52,7 @@ export async function openSqliteJournal(options: SqliteOptions): Promise<Journal
     ...lookBackend(file, looks, observe),
     ...writeBackend(writer),
     ...flushBackend(file, looks, observe, log.flush),
+    size: () => sizeOf(db.location() ?? path),
     check: () => writer.ask("check"),
     async close() {
       await log.close();
@@ -200,7 +202,7 @@ function flushBackend(
 
 function writeBackend(
   writer: Writer,
-): Omit<Backend, keyof ReadBackend | keyof ReturnType<typeof lookBackend> | Flushes> {
+): Omit<Backend, keyof ReadBackend | keyof ReturnType<typeof lookBackend> | Flushes | "size"> {
   return {
     async post(key, draft) {
       const posted = await writer.ask("post", key, encodeDraft(draft, "tuple"), {

@@ -26,7 +26,7 @@ import {
 import { cardOf } from "../../queries/cards.ts";
 import { livingOf } from "../../queries/living.ts";
 import { livingIn, livingName } from "../../thread/fold-living.ts";
-import type { JournalKey } from "../../core/journal-key.ts";
+import { type JournalKey, transportOf, tryJournalKey } from "../../core/journal-key.ts";
 import { isPast } from "../../thread/live-notices.ts";
 import { SAVE_EVAL } from "../../core/tool-spec.ts";
 import { SILENCE } from "../../thread/silences.ts";
@@ -129,7 +129,11 @@ export async function showOn(
     };
   } catch (error) {
     return async () => {
-      ctx.log.warn({ err: error, key: ctx.key, view: step.view }, "a delivery was refused");
+      const { key, events } = ctx;
+      const transport = transportOf(tryJournalKey(step.view) ?? key);
+      const code = isBotError(error) ? error.code : undefined;
+      events.publish({ kind: "refused", key, transport, code });
+      ctx.log.warn({ err: error, key, view: step.view }, "a delivery was refused");
       putOff(ctx, retry, error);
     };
   }
@@ -192,6 +196,7 @@ export async function takeBack(
     return;
   }
   if (entries.some((entry) => entry.kind === "delivered" && entry.ref === ref)) return;
+  ctx.events.publish({ kind: "copied", key, transport: transportOf(key) });
   ctx.log.warn(
     { key, entry: undelivered && shownId(undelivered) },
     "a message was sent twice; this copy is taken back",
