@@ -20,8 +20,6 @@ const MAX_CONNECTIONS = 100;
 const MAX_TURNED_AWAY = 50;
 /** Slack's largest are some 100 KiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** What is being answered when the server stops has this long. */
-const STOP_MS = 3_000;
 
 const TIMES = {
   headersTimeout: 5_000,
@@ -41,6 +39,8 @@ interface HttpServerParts {
   times?: Pick<ServerOptions, keyof typeof TIMES>;
   /** How long a connection for which there is no place is kept to be told so, ms. Default: 2 s. */
   turnedAwayMs?: number;
+  /** How long what is being answered when the server stops may take, ms. Default: 3 s. */
+  stopMs?: number;
 }
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -50,7 +50,7 @@ export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
  * @throws BotError CONFIG_INVALID when the port cannot be listened on
  */
 export async function startHttpServer(parts: HttpServerParts) {
-  const { routes, port, host, log, times = TIMES, turnedAwayMs = 2_000 } = parts;
+  const { routes, port, host, log, times = TIMES, turnedAwayMs = 2_000, stopMs = 3_000 } = parts;
   const all = [HEALTH, ...routes];
   /** Every connection, and how many requests are being answered on it. */
   const connections = new Map<Socket, number>();
@@ -92,9 +92,9 @@ export async function startHttpServer(parts: HttpServerParts) {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : port,
-    /** Takes nothing new, and ends the connections once what is being answered is, within 3 s. */
+    /** Takes nothing new, and ends the connections once what is being answered is, within `stopMs`. */
     async stop(): Promise<void> {
-      const limit = setTimeout(() => server.closeAllConnections(), STOP_MS);
+      const limit = setTimeout(() => server.closeAllConnections(), stopMs);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Node would wait for those on which nothing was ever asked.
       for (const [socket, answering] of connections) if (answering === 0) socket.destroy();

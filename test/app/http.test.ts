@@ -7,7 +7,9 @@ import type { HttpRoute } from "../../src/core/http-route.ts";
 
 const open = (...routes: HttpRoute[]) => openWith({ routes });
 
-async function openWith(parts: { routes?: HttpRoute[]; turnedAwayMs?: number }) {
+type Parts = Parameters<typeof startHttpServer>[0];
+
+async function openWith(parts: Partial<Parts>) {
   const log = pino({ level: "silent" });
   const server = await startHttpServer({ routes: [], ...parts, port: 0, host: "127.0.0.1", log });
   onTestFinished(() => server.stop());
@@ -104,6 +106,51 @@ test("what is beneath an address goes to it, unless it has an address of its own
   expect(await statusOf("/alerts")).toBe(404);
   expect(await statusOf("/alerts/a", "GET")).toBe(405);
   expect(await statusOf("/alerts/b", "GET")).toBe(405);
+});
+
+/** Nothing ends by itself: a stop that waited for a time to run out would never be over. */
+const FOR_EVER = { stopMs: 2 ** 31 - 1, times: { keepAliveTimeout: 0 } };
+
+test("it says that it lives, and ends although connections are kept open: one that asked, and one that never did", async () => {
+  const { server, connect, url } = await openWith(FOR_EVER);
+  const silent = await connect();
+  const kept = await connect();
+  kept.write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+  const [answer] = await once(kept, "data");
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await (await fetch(`${url}/healthz`)).text()).toBe("ok\n");
+  await server.stop();
+  await Promise.all([silent, kept].map(closed));
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
+});
+
+test("what is being answered when it stops is answered, and then its connection ends, although it is to be kept", async () => {
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { server, connect } = await openWith({
+    ...FOR_EVER,
+    routes: [
+      {
+        ...route("/hook", 202),
+        async handle() {
+          begun.resolve();
+          await end.promise;
+          return { status: 202 };
+        },
+      },
+    ],
+  });
+  const socket = await connect();
+  let said = "";
+  socket.on("data", (data) => (said += String(data)));
+  socket.write(
+    "POST /hook HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+  );
+  await begun.promise;
+  const stopped = server.stop();
+  end.resolve();
+  await stopped;
+  await closed(socket);
+  expect(said).toMatch(/^HTTP\/1\.1 202 /);
 });
 
 test("a body that is too long is answered by the limit and what to do", async () => {

@@ -58,19 +58,6 @@ test("a request without a body in its method is answered at once, and what it se
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("it says that it lives, and ends at once although connections are kept open", async () => {
-  const { server, url } = await open();
-  const silent = net.connect(server.port, "127.0.0.1");
-  ends.push(() => void silent.destroy());
-  await once(silent, "connect");
-  const health = await fetch(`${url}/healthz`);
-  expect([health.status, await health.text()]).toEqual([200, "ok\n"]);
-  const before = performance.now();
-  await server.stop();
-  expect(performance.now() - before).toBeLessThan(1_500);
-  await expect(fetch(`${url}/healthz`)).rejects.toThrow("fetch failed");
-});
-
 test("a port that somebody else has is named", async () => {
   const { server } = await open();
   const again = startHttpServer({ routes: [], port: server.port, log });
