@@ -1,4 +1,5 @@
 import type { Usage } from "../core/block.ts";
+import type { Budget, Estimate } from "../core/budget.ts";
 import type {
   ArtifactRef,
   Effect,
@@ -254,6 +255,8 @@ export type Outgoing =
       offer?: "quiet" | "listen" | undefined;
       /** It can be pressed below it that the thread is kept as a case of an evaluation. */
       canSave?: true;
+      /** It can be pressed below it that another run goes on from there, which may use so much. */
+      goesOn?: Estimate;
       /** Addresses of the text that may be clicked. */
       links?: readonly string[];
     }
@@ -280,10 +283,24 @@ export interface CallOutput {
 /** What a private message lets its reader press, and the answer that its words introduce: whole, since nothing there opens more. */
 export type Offer = Partial<Pick<Notice, "holds" | "approves" | "confirms">> & { answer?: Answer };
 
+/** What work has used of what it may use, for people who watch; helpers' part is in it. */
+export interface Meter {
+  budget: Budget;
+  steps: number;
+  /** As budgets count them. */
+  tokens: number;
+  money: Money;
+  workMs: number;
+  /** Who let it use more, as they are called. */
+  extendedBy: readonly string[];
+  /** What it can be given more, and the number of that extension. */
+  extension?: { number: number; more: Estimate };
+}
+
 /** Disposable: what is being worked on right now. May be dropped. */
 export type Progress =
-  /** A model is asked for the run's `step`-th time. */
-  | { kind: "thinking"; run: string; step: number }
+  /** A model is asked for the run's `step`-th time. `meter`: where it is worth a look. */
+  | { kind: "thinking"; run: string; step: number; meter?: Meter }
   /** The plan of its work, as it stands now. */
   | { kind: "plan"; run: string; tasks: readonly PlannedTask[] }
   /** People are asked to decide or to answer; until then nothing goes on by itself. */

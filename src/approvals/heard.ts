@@ -47,6 +47,7 @@ const SILENT = {
   alert_thread: true,
   alert_told: true,
   run_started: true,
+  extended: true,
   assistant: true,
   gate: true,
   plan: true,

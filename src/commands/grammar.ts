@@ -82,6 +82,8 @@ export function readText(text: string): Reading {
       return readRepeat(rest, typed);
     case "goal":
       return readGoal(rest, typed);
+    case "extend":
+      return readExtend(rest, typed);
     case "approve":
     case "confirm":
     case "grant":
@@ -324,6 +326,13 @@ function readRepeat(rest: string, typed: boolean): Reading {
   const [, action] = /^again\s+(a\d{1,9})[.!]?$/i.exec(rest) ?? [];
   if (action === undefined) return proseOr(typed, "ask");
   return { kind: "click", action: action.toLowerCase(), revision: 1, choice: { kind: "repeat" } };
+}
+
+/** Alone it means what is at work; or with a run's name. */
+function readExtend(rest: string, typed: boolean): Reading {
+  const [of] = /^(?:r\d{1,9})?$/i.exec(rest) ?? [];
+  if (of === undefined) return proseOr(typed, "extend");
+  return { kind: "click", action: of.toLowerCase(), revision: 0, choice: { kind: "extend" } };
 }
 
 const ACTION_REF = /^(a\d{1,9})(?:\.([1-9]\d{0,5}))?(?=\s|$)/i;

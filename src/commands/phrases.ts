@@ -10,6 +10,7 @@ import type { ModelUse, Thread } from "../thread/state.ts";
 export const USAGE = {
   run: ["run <tool> name=value …"],
   stop: ["stop"],
+  extend: ["extend", "extend r1"],
   help: ["help"],
   status: ["status"],
   whoami: ["whoami"],
@@ -126,7 +127,7 @@ Reads run at once; I ask before I change anything.`;
 
 /** The words of all commands, by what they are for; a line each, which fits a terminal. */
 export const HELP_GROUPS: Readonly<Record<string, readonly CommandWord[]>> = {
-  Ask: ["run", "goal", "tools", "model", "stop", "quiet", "listen", "mcp"],
+  Ask: ["run", "goal", "tools", "model", "stop", "extend", "quiet", "listen", "mcp"],
   Look: ["status", "whoami", "approvals", "grants", "freezes", "cost", "feedback", "help"],
   Decide: ["approve", "confirm", "deny", "edit", "grant", "revoke", "break-glass"],
   "Your own actions": ["cancel", "ask", "undo", "settle", "answer"],

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { moreBudget } from "./budget.ts";
 import { assistantBlock, stopReason, usage } from "./block.ts";
+import { budget, moreBudget } from "./budget.ts";
 import { actor, artifact, count, deniedBy, effect, outcome, resultImage } from "./entry-fields.ts";
 import { findings, gaps } from "./finding.ts";
 import { gateTerms, GATE_WORDS } from "./gates.ts";
@@ -58,13 +58,7 @@ export const appends = {
         model: z.string(),
         /** SHA-256, hexadecimal, over the system prompt and the tools: the same for the run, unless the program changes. */
         prefix: hash,
-        /** `tokens` as `countedTokens` has them; `cents` of a US dollar, absent: no limit. */
-        budget: z.strictObject({
-          steps: count,
-          tokens: count,
-          minutes: z.number().positive(),
-          cents: z.number().nonnegative().optional(),
-        }),
+        budget,
         /** Versions before this one told a long thread without the calls in it. Nothing follows from it any more. */
         brief: z.boolean().optional(),
         /** Nothing of what it answers is surely to the bot: its model may stay silent. */
@@ -108,6 +102,23 @@ export const appends = {
       .optional(),
     /** It does this task of a goal, for the so-manieth time. What it comes to is for the goal, and no message. */
     goal: z.strictObject({ goal: z.string(), task: z.string(), tries: count }).optional(),
+    /** The run that had reached a limit, and with which it goes on because somebody pressed that. */
+    continues: z.string().optional(),
+  }),
+  /** A person let work use more than it began with. */
+  extended: z.strictObject({
+    /** The run. */
+    of: z.string(),
+    /** Counts the extensions of it from 1. */
+    number: count,
+    /** The click or command that it follows. */
+    post: z.string(),
+    account: z.string(),
+    person: z.string(),
+    name: z.string(),
+    /** How their identity and right were established. */
+    basis: z.string(),
+    more: moreBudget,
   }),
   /** What people saw above the messages that a run answers, read from the platform once, oldest first. It instructs nobody. */
   above: z.strictObject({

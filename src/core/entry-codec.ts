@@ -51,7 +51,7 @@ const CALL: Said = {
 const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   message: { code: "m", version: 5 },
   command: { code: "c", version: 6 },
-  click: { code: "k", version: 9 },
+  click: { code: "k", version: 10 },
   edited: { code: "e", version: 3 },
   removed: { code: "x", version: 1 },
   stop: { code: "s", version: 3 },
@@ -72,7 +72,8 @@ const HISTORIES: Readonly<Record<Kind, KindHistory>> = {
   alert_state: { code: "J", version: 4 },
   alert_thread: { code: "O", version: 1 },
   alert_told: { code: "o", version: 2 },
-  run_started: { code: "R", version: 10 },
+  run_started: { code: "R", version: 11 },
+  extended: { code: "u", version: 1 },
   above: { code: "A", version: 3 },
   assistant: { code: "a", version: 7, said: TURN },
   gate: { code: "G", version: 3 },

@@ -114,6 +114,7 @@ const FACTS: FactRule = {
   tool_finished: ({ recovered, answers, outcome }) =>
     recovered !== true && answers === undefined && (outcome === "ok" || outcome === "error"),
   run_started: false,
+  extended: false,
   gate: false,
   action_proposed: false,
   vote: false,

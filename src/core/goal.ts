@@ -132,3 +132,8 @@ export interface ShownGoal {
   /** What came of it, once it has ended. */
   readonly answer: string | undefined;
 }
+
+/** What a click is about: a goal by its name, or the one of its thread. */
+export function isGoal(ref: string): boolean {
+  return /^(?:goal|g[1-9]\d*)$/.test(ref);
+}

@@ -81,8 +81,13 @@ export const choice = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("incident"), opens: z.boolean() }),
   /** About a goal, which `action` names, or `goal`: the one of the thread. */
   z.strictObject({ kind: z.literal("goal"), do: z.enum(["pause", "resume"]) }),
-  /** What `action` names so may use more; without `by` as much as its button says. */
+  /**
+   * What `action` names so, a goal or a run near a limit, may use more; without `by` as much as its button says. Of a run `revision`
+   * is the number of the extension, 0: whichever is next.
+   */
   z.strictObject({ kind: z.literal("extend"), by: moreBudget.optional() }),
+  /** To a run that ended at a limit: another goes on from there. */
+  z.strictObject({ kind: z.literal("continue") }),
 ]);
 
 /** A file that could not be read: its size where the platform told it, and why, in words for people. */

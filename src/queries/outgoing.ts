@@ -15,6 +15,8 @@ import { actsIn } from "../thread/claims.ts";
 import { citationOf, INCIDENT_OFFER } from "../thread/entry-ids.ts";
 import { callsOf, depthOf, familyOf } from "../thread/family.ts";
 import { HOUSEKEEPING } from "../thread/housekeeping.ts";
+import { meterOf } from "../thread/meter.ts";
+import { estimateFor } from "../thread/extending.ts";
 import { offerEnd } from "../thread/incident-offer.ts";
 import { isPast } from "../thread/live-notices.ts";
 import {
@@ -102,7 +104,7 @@ export function outgoingOf(
   const checks = callsOf(item.run).filter(({ tool }) => tool !== STAY_SILENT);
   const results = checks.flatMap((call) => resultOf(call, item.run, encode, texts));
   const status = ended === undefined || ended.status === "silent" ? "failed" : ended.status;
-  const { offer } = item;
+  const { offer, goesOn } = item;
   const links = linksIn(text ?? "", thread, mayLink);
   const answer = {
     kind: "answer" as const,
@@ -111,6 +113,7 @@ export function outgoingOf(
     text,
     results,
     ...(offer && { offer }),
+    ...(goesOn && modelRun && { goesOn: estimateFor(modelRun, modelRun.terms.budget) }),
     ...(isMoot(item.run) && { isMoot: true as const }),
     ...(links.length > 0 && { links }),
   };
@@ -257,6 +260,14 @@ export function progressOf(run: Run, encode: (text: string) => string): Progress
     const { outcome, ms } = finished;
     return [begun, { kind: "tool_finished", call, tool, outcome, ms }];
   });
-  if (tasks.length === 0) return called;
-  return [{ kind: "plan", run: run.started.run, tasks: plannedTasks(tasks, encode) }, ...called];
+  const { run: name } = run.started;
+  const meter = meterOf(run);
+  const step = run.modelRun?.steps ?? 0;
+  return [
+    ...(meter === undefined ? [] : [{ kind: "thinking" as const, run: name, step, meter }]),
+    ...(tasks.length === 0
+      ? []
+      : [{ kind: "plan" as const, run: name, tasks: plannedTasks(tasks, encode) }]),
+    ...called,
+  ];
 }

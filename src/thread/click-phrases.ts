@@ -83,6 +83,27 @@ export const offerAnswers = {
     `I could not look you up for ${minutes} minutes, so your press did not count. Please press again.`,
 } as const;
 
+/** What somebody is told alone who asked for more of a budget. */
+export const budgetAnswers = {
+  nothing: "Nothing is at work here that could be extended.",
+  over: (run: string) => `${run} has ended. Write "continue" to go on from there.`,
+  helper: (run: string, parent: string) =>
+    `${run} is a helper of ${parent}, so it can't be extended. Extend ${parent}.`,
+  ofGoal: (run: string, goal: string) =>
+    `${run} works for the goal ${goal}. To let that use more, type: goal extend`,
+  stopped: (run: string) => `${run} was stopped, so it didn't get more.`,
+  extended: (run: string, by: string) => `${by} already extended ${run}.`,
+  notNear: (run: string) =>
+    `${run} is far from its limits. I'll offer Extend when it comes near one.`,
+  atWork: "I'm at work here already. Write what you need and I'll take it up.",
+  continued: (by: string) => `${by} pressed Continue before you: I'm at it.`,
+  notUnfinished:
+    'More was asked here since, so that button is over. Write "continue" to go on from there.',
+  noModel: "No model is configured any more, so I can't go on.",
+  notLookedUp: (minutes: number) =>
+    `I could not look you up for ${minutes} minutes, so your press did not count. Please press again.`,
+} as const;
+
 export function alreadyApproved({ action, proposal, votes }: Action): string {
   const missing = proposal.quorum - votes.filter((vote) => vote.approve).length;
   if (missing <= 0) return `You've approved ${action} already.`;

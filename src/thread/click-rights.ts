@@ -1,6 +1,7 @@
 import type { Entry } from "../core/entry.ts";
 import type { Action } from "./action.ts";
 import * as phrases from "./click-phrases.ts";
+import { isGoal } from "../core/goal.ts";
 import type { Thread } from "./state.ts";
 import type { Call } from "./call.ts";
 
@@ -24,6 +25,7 @@ export interface Right {
     | "pause"
     | "resume"
     | "extend"
+    | "continue"
     | typeof phrases.BREAK_GLASS;
   what: string;
   place?: string | undefined;
@@ -67,7 +69,9 @@ export function rightFor(
     case "goal":
       return { verb: choice.do, what: phrases.THE_GOAL, rule: ANYONE };
     case "extend":
-      return { verb: "extend", what: phrases.THE_GOAL, rule: ANYONE };
+      return { verb: "extend", what: isGoal(ref) ? phrases.THE_GOAL : ref || "this", rule: ANYONE };
+    case "continue":
+      return { verb: "continue", what: ref, rule: ANYONE };
     case "undo":
     case "repeat":
     case "break":

@@ -67,8 +67,8 @@ function draftsFor(run: Run, modelRun: ModelRun): Written {
   const { last, turn, toolsOff } = modelRun;
   // A run of one step has to answer in it.
   if (last === undefined) return guard(run, modelRun);
-  const gateUnseen = (modelRun.gates.at(-1)?.seq ?? 0) > last.seen;
-  if (gateUnseen) return [];
+  const wordAt = Math.max(modelRun.gates.at(-1)?.seq ?? 0, modelRun.resumedAt);
+  if (wordAt > last.seen) return [];
   const wasToldToAnswer = toolsOff !== undefined && toolsOff.seq <= last.seen;
   const isAnswer = wasToldToAnswer && last.content.some(({ kind }) => kind === "text");
   if (isAnswer || (turn.length === 0 && (last.stop !== "pause" || wasToldToAnswer)))

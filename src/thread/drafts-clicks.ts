@@ -11,9 +11,11 @@ import {
 import { results, turned } from "./phrases.ts";
 import { privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
+import { isGoal } from "../core/goal.ts";
 import { entryId } from "./entry-ids.ts";
 import { offerTaken, openingCall } from "./incident-offer.ts";
 import { openingDraft, repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
+import { continueDrafts, extendDrafts } from "./extending.ts";
 import { namesNoMachine } from "./machines.ts";
 import * as phrases from "./click-phrases.ts";
 import type { Thread } from "./state.ts";
@@ -54,6 +56,8 @@ export function clickDrafts(
     if (thread.room.turned === click.id) return turnedDrafts(click, thread);
     return [privateNotice(click, turned(thread.room))];
   }
+  if (choice.kind === "extend" && !isGoal(click.action)) return extendDrafts(click, author, around);
+  if (choice.kind === "continue") return continueDrafts(click, author, around);
   if (choice.kind === "incident") return offerDrafts(click, choice, author, thread);
   if (author === "unknown") return unjudgedDrafts(click, around);
   if (choice.kind === "settle") return settledDrafts(click, choice, author, around);

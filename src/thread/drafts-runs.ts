@@ -16,7 +16,7 @@ import { callName, entryId, noticeId, runName } from "./entry-ids.ts";
 import { mayCondense, type ModelWindow } from "./filling.ts";
 import { callsOf } from "./family.ts";
 import type { ModelRun } from "./model-run.ts";
-import { modeFor, termsFor } from "./modes.ts";
+import { type Mode, modeFor, termsFor } from "./modes.ts";
 import * as phrases from "./phrases.ts";
 import { isPin } from "./said.ts";
 import { sideBudget } from "./side-run.ts";
@@ -72,13 +72,9 @@ export function beginDrafts(
         ...askedBy(instructing),
         ...(isBeside && { reads: true }),
         talk: {
-          model: parts.model ?? thread.model ?? terms.model,
-          prefix: terms.prefix,
-          budget: isBeside ? sideBudget(terms.budget) : terms.budget,
+          ...talkOf(terms, mode, thread, parts),
+          ...(isBeside && { budget: sideBudget(terms.budget) }),
           ...(unsure && { unsure: true as const }),
-          ...(terms.gates && { gates: terms.gates }),
-          window: windowFor(parts.model ?? thread.model ?? terms.model, terms, parts),
-          ...(mode.kind !== "main" && { mode: mode.kind }),
         },
       }),
     ];
@@ -86,6 +82,33 @@ export function beginDrafts(
   const direct = parts.direct(entry.command, thread, frozen);
   if (direct.kind === "text") return answer(direct.failed ? "failed" : "completed", direct.text);
   return [callingDraft(entry, direct, thread)];
+}
+
+/** What a run that people talk to begins with. */
+function talkOf(terms: RunTerms, mode: Mode, thread: Thread, parts: RunParts) {
+  const { prefix, budget, gates } = terms;
+  const model = parts.model ?? thread.model ?? terms.model;
+  return {
+    model,
+    prefix,
+    budget,
+    ...(gates && { gates }),
+    window: windowFor(model, terms, parts),
+    ...(mode.kind !== "main" && { mode: mode.kind }),
+  };
+}
+
+/** A run that goes on where another had reached a limit, for whoever pressed. Undefined without a model. */
+export function continuingDraft(
+  continues: string,
+  click: Entry<"click">,
+  { thread, run: parts, channels }: Pick<Surroundings, "thread" | "run" | "channels">,
+): Draft<"run_started"> | undefined {
+  const { terms: main } = parts;
+  if (main === undefined) return undefined;
+  const mode = modeFor(main, { isAsked: true, channels });
+  const talk = talkOf(termsFor(main, mode) ?? main, mode, thread, parts);
+  return { ...startedDraft(click, thread), continues, talk };
 }
 
 /** Without a model checks answer, where any fits. */

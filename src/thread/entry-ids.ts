@@ -48,6 +48,8 @@ export function isGateId(id: string): boolean {
 export const entryId = {
   runStarted: (run: string) => `run:${run}`,
   runEnded: (run: string) => `ended:${run}`,
+  /** Of a run, or of other work that may be extended. */
+  extended: (of: string, number: number) => `extended:${of}.${number}`,
   above: (run: string) => `above:${run}`,
   assistant: (run: string, step: number) => `assistant:${run}.${step}`,
   gate: (run: string, number: number) => `gate:${run}.${number}`,

@@ -10,7 +10,7 @@ import { applyName, applyVoice } from "./fold-messages.ts";
 import { applyChecks, applySeen, tellOthers } from "./fold-checks.ts";
 import { isChecking } from "./checking.ts";
 import { condensedTurns, fillCondensed, isOfThread } from "./filling.ts";
-import { applyAssistant, instructsOf, ModelRun, type Told } from "./model-run.ts";
+import { applyAssistant, extend, instructsOf, ModelRun, type Told } from "./model-run.ts";
 import { askedFor, forgetRun } from "./family.ts";
 import { helperWords } from "./helper-phrases.ts";
 import { passOnLeft } from "./side-run.ts";
@@ -92,6 +92,8 @@ export function applyRunStarted(thread: Thread, started: Entry<"run_started">): 
     applyUndoing(thread, run, call);
   }
   if (parent !== undefined) applyHelper(thread, run, parent);
+  else if (run.modelRun !== undefined && !isReader(run) && !isInner(run))
+    thread.unfinished = undefined;
   thread.runs.set(started.run, run);
   thread.going.add(run);
   thread.counts.runs += 1;
@@ -155,6 +157,12 @@ export function applyCondensed(thread: Thread, entry: Entry<"condensed">): void 
   modelRun.filling.isTold = true;
   const { id, before } = entry;
   thread.untold.set(id, { id, about: { kind: "condensed", before, after } });
+}
+
+export function applyExtended(thread: Thread, entry: Entry<"extended">): void {
+  forget(thread, entry.post);
+  const { modelRun } = thread.runs.get(entry.of) ?? {};
+  if (modelRun !== undefined) extend(modelRun, entry);
 }
 
 function applyRepeating(thread: Thread, { started, authors: [by] }: Run): void {
@@ -239,8 +247,11 @@ export function applyRunEnded(thread: Thread, ended: Entry<"run_ended">): void {
   }
   const { id, seq } = ended;
   const offer = offerBelow(thread, run);
+  const isOpenEnd = ended.status === "wrapped_up" && run.modelRun !== undefined && !isReader(run);
+  if (isOpenEnd) thread.unfinished = { run: ended.run, principals: run.principals };
   const views = new Set(thread.views);
-  thread.outbox.set(id, { kind: "answer", id, seq, run, ...(offer && { offer }), views });
+  const offers = { ...(offer && { offer }), ...(isOpenEnd && { goesOn: true as const }) };
+  thread.outbox.set(id, { kind: "answer", id, seq, run, ...offers, views });
 }
 
 /** Nothing of it is shown: its report is a call's result, and its time its parent's. */

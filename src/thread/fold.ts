@@ -39,6 +39,7 @@ import { acknowledge, applyNotice, applyProgressMessage, dropPage } from "./fold
 import {
   applyAbove,
   applyCondensed,
+  applyExtended,
   applyTurn,
   applyRunEnded,
   applyRunStarted,
@@ -140,6 +141,7 @@ const APPLIED: Applied = {
     thread.untold.set(id, { id, about: { kind: "alarm", text } });
   },
   run_started: applyRunStarted,
+  extended: applyExtended,
   run_ended: applyRunEnded,
   above: applyAbove,
   assistant(thread, entry) {

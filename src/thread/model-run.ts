@@ -3,6 +3,7 @@ import { USE_TOOL } from "../core/tool-spec.ts";
 import { callName } from "./entry-ids.ts";
 import canonicalize from "canonicalize";
 import { estimateTokens, NO_USAGE } from "../core/block.ts";
+import { addBudget, type Budget } from "../core/budget.ts";
 import type { Entry, JsonObject } from "../core/entry.ts";
 import { type Money, NO_MONEY } from "../core/money.ts";
 import type { Plan } from "../core/plan.ts";
@@ -58,6 +59,12 @@ export interface Told extends Pick<ModelRun, "evidence" | "figures"> {
 /** The model's side of a run, folded: what it asked for last, what it has not seen, what it has used up. */
 export class ModelRun {
   readonly terms: NonNullable<Entry<"run_started">["talk"]>;
+  /** What it may use up, with what people added. */
+  budget: Budget;
+  /** What people added, the oldest first. */
+  readonly extensions: Entry<"extended">[] = [];
+  /** It has its tools again since that entry, because people added to the limit that it had reached. */
+  resumedAt = 0;
   steps = 0;
   usage = NO_USAGE;
   money: Money = NO_MONEY;
@@ -105,6 +112,7 @@ export class ModelRun {
     told: Entry<"message">[] = [],
   ) {
     this.terms = terms;
+    this.budget = terms.budget;
     // A thread that no model was asked in has counted nothing but what was said.
     const size = requestTokens + (turns === 0 ? (terms.window?.fixed ?? 0) : 0);
     this.filling = new Filling(terms.window, { size, turns, isForced: isRefused });
@@ -186,6 +194,15 @@ export function applyGate(modelRun: ModelRun, gate: Entry<"gate">): void {
   modelRun.loop.tools.clear();
   modelRun.loop.fresh = [];
   modelRun.loop.found = undefined;
+}
+
+/** It may use more; the tools that a limit took away are there again. */
+export function extend(modelRun: ModelRun, entry: Entry<"extended">): void {
+  modelRun.extensions.push(entry);
+  modelRun.budget = addBudget(modelRun.budget, entry.more);
+  if (modelRun.toolsOff?.gate !== "limit") return;
+  modelRun.toolsOff = undefined;
+  modelRun.resumedAt = entry.seq;
 }
 
 export function applyResult(modelRun: ModelRun, ended: Ended, ms: number): void {

@@ -1,7 +1,7 @@
 import { addUsage, NO_USAGE, type Usage } from "../core/block.ts";
 import { addMoney, moneyOf, NO_MONEY } from "../core/money.ts";
-import { askedFor } from "./family.ts";
-import { isTalking, type Thread } from "./state.ts";
+import { askedFor, rootOf } from "./family.ts";
+import { isTalking, type Run, type Thread } from "./state.ts";
 
 /** What a request used, for whichever run and whatever it was for. */
 interface Spend {
@@ -10,6 +10,12 @@ interface Spend {
   microdollars?: number | undefined;
   /** Absent: the run's own. */
   model?: string | undefined;
+}
+
+/** Whose parts of the day a run's requests use: of those who instruct it, and of whoever let it use more. */
+export function payersOf(run: Run, instructs: readonly string[] = []): string[] {
+  const added = rootOf(run).modelRun?.extensions.map(({ account }) => account) ?? [];
+  return [...new Set([...instructs, ...added])];
 }
 
 /** A request is paid for by its thread and its run, and by those for whom that works, unless it came after the run's end. */

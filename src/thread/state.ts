@@ -147,7 +147,16 @@ export interface QuestionEnd {
 export type Offered = "quiet" | "listen";
 
 export type OutboxItem =
-  | { kind: "answer"; id: string; seq: number; run: Run; offer?: Offered; views: Set<string> }
+  | {
+      kind: "answer";
+      id: string;
+      seq: number;
+      run: Run;
+      offer?: Offered;
+      /** It reached a limit, and another run can go on from there. */
+      goesOn?: true;
+      views: Set<string>;
+    }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
 /** A read that found something broken when it was last made. */
@@ -277,6 +286,8 @@ export class Thread {
   readonly unknown = new Map<string, Call>();
   /** The machine that the thread's last call was for, of those that are for one. */
   host: string | undefined;
+  /** The newest run that people talked to, where it reached a limit and nothing was asked since: another may go on from there. */
+  unfinished: { readonly run: string; readonly principals: ReadonlySet<string> } | undefined;
   /** The model that people chose for this thread's next runs. */
   model: string | undefined;
   /** What the models' newest calls that were made came to, by their number. */

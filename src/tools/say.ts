@@ -13,7 +13,7 @@ type Part = { word: string } | { argument: string };
 
 /** Begin commands of the program's own, or words that people say to it. */
 const TAKEN = new Set(
-  "run stop help status whoami tools cost approvals approve deny settle edit cancel undo ask confirm grant grants revoke break-glass freeze unfreeze freezes mirror unmirror feedback remember notes forget recall answer mcp incidents incident handoff goal model quiet listen yes no ok".split(
+  "run stop extend help status whoami tools cost approvals approve deny settle edit cancel undo ask confirm grant grants revoke break-glass freeze unfreeze freezes mirror unmirror feedback remember notes forget recall answer mcp incidents incident handoff goal model quiet listen yes no ok".split(
     " ",
   ),
 );

@@ -27,6 +27,7 @@ const IS_APPENDED: Readonly<Record<AppendKind, boolean>> = {
   alert_told: false,
   view_removed: false,
   grant_revoked: false,
+  extended: false,
   // No thread of the batch fills a window.
   condensed: false,
   overflow: false,

@@ -139,6 +139,7 @@ describe("what the pages say", () => {
     const filled: Record<CommandWord, string[]> = {
       run: ["run run_command argv='[\"uptime\"]'"],
       stop: ["stop"],
+      extend: ["extend", "extend r1"],
       help: ["help"],
       status: ["status"],
       whoami: ["whoami"],

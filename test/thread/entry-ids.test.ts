@@ -31,6 +31,7 @@ test("journals of every version have these ids", () => {
   expect(made).toEqual([
     "run:x",
     "ended:x",
+    "extended:x.2",
     "above:x",
     "assistant:x.2",
     "gate:x.2",

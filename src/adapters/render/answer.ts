@@ -1,7 +1,7 @@
 import { capText, counted, formatBytes } from "../../core/text.ts";
 import type { CallResult } from "../shown.ts";
 import { shownBlocks } from "./basic.ts";
-import { type Button, quietButton, readButton, saveButton } from "./buttons.ts";
+import { type Button, continueButton, quietButton, readButton, saveButton } from "./buttons.ts";
 import { callInlines, type CallLine } from "./call.ts";
 import { gradedBlocks, withReferences } from "./grades.ts";
 import { readMarkdown } from "./markdown.ts";
@@ -138,8 +138,11 @@ function tableBlocks(words: string): Block[] {
   ];
 }
 
-function offerButtons({ offer, run }: Answer): Button[] {
-  return offer === undefined ? [] : [quietButton(offer, run)];
+function offerButtons({ offer, goesOn, run }: Answer): Button[] {
+  return [
+    ...(goesOn === undefined ? [] : [continueButton(run, goesOn)]),
+    ...(offer === undefined ? [] : [quietButton(offer, run)]),
+  ];
 }
 
 /** Begins with the sign of a status that is not the usual one. */

@@ -81,6 +81,7 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "alert-silence": (alerts) => ({ kind: "alerts", what: "silence", alerts }),
   "alert-open": (alerts) => ({ kind: "alerts", what: "open", alerts }),
   "alert-resolve": (alerts) => ({ kind: "alerts", what: "resolve", alerts }),
+  continue: (run) => clickOf(run, NO_REVISION, { kind: "continue" }),
   quiet: (run) => clickOf(run, NO_REVISION, { kind: "quiet" }),
   listen: (run) => clickOf(run, NO_REVISION, { kind: "listen" }),
   "open-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: true }),
@@ -99,6 +100,7 @@ const REVISED: Readonly<Record<string, (action: string, revision: number) => But
   deny: (action, revision) => clickOf(action, revision, { kind: "deny" }),
   because: (action, revision) => ({ kind: "form", form: "deny", action, revision }),
   edit: (action, revision) => ({ kind: "form", form: "edit", action, revision }),
+  extend: (of, number) => clickOf(of, number, { kind: "extend" }),
   again: (action, revision) => ({ kind: "form", form: "again", action, revision }),
 };
 
@@ -106,7 +108,7 @@ export function clickOf(action: string, revision: number, choice: Choice): CardC
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:save:r1`, `wk:stop:r1`, `wk:stop`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:save:r1`, `wk:stop:r1`, `wk:stop`, `wk:extend:r1:<number of the extension>`, `wk:continue:r1`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const RUN = /^r[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
@@ -135,7 +137,7 @@ export function readButtonAction(id: string): ButtonAction | undefined {
   if (Object.hasOwn(READ, verb)) return readingOf(verb, ref, rest ?? "1");
   if (Object.hasOwn(IS_HELPFUL, verb))
     return rest === undefined ? feedbackOf(verb, ref) : undefined;
-  if (Object.hasOwn(SIMPLE, verb)) return rest === undefined ? SIMPLE[verb]?.(ref) : undefined;
+  if (rest === undefined && Object.hasOwn(SIMPLE, verb)) return SIMPLE[verb]?.(ref);
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
 }

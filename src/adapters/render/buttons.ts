@@ -1,7 +1,9 @@
 import { oneLine } from "../../core/text.ts";
 import { characterEnd } from "../../core/characters.ts";
+import type { Estimate } from "../../core/budget.ts";
 import type { ActionCard } from "../shown.ts";
 import type { Click } from "../inbox.ts";
+import { estimateWords } from "./budget-words.ts";
 import { offerWords } from "./phrases.ts";
 import { commandOf, titleOf } from "./title.ts";
 import {
@@ -63,6 +65,18 @@ export function readButton(
 export function stopButton(run: string | undefined): Button {
   const id = run === undefined ? "wk:stop" : `wk:stop:${run}`;
   return { id, label: "Stop", style: "plain" };
+}
+
+/** On the message of work near a limit. `number`: which extension of it that would be. */
+export function extendButton(of: string, number: number, more: Estimate): Button {
+  const label = labelOf(`Extend: ${estimateWords(more)}`);
+  return { id: `wk:extend:${of}:${number}`, label, style: "plain" };
+}
+
+/** Below an answer that a limit cut short. */
+export function continueButton(run: string, upTo: Estimate): Button {
+  const label = labelOf(`Continue: ${estimateWords(upTo)}`);
+  return { id: `wk:continue:${run}`, label, style: "plain" };
 }
 
 /** All of an action, as its card stands, was shown to whoever makes it. */

@@ -160,10 +160,11 @@ export function spentWords({ usage, money, workMs }: NonNullable<Answer["spent"]
   return [tokens, ...(isPriced ? [moneyText(money)] : []), formatElapsed(workMs)].join(" · ");
 }
 
-/** `987`, `1.2k`, `14k`. */
-function formatCount(count: number): string {
+/** `987`, `1.2k`, `14k`, `1.4M`. */
+export function formatCount(count: number): string {
   if (count < 1_000) return String(count);
-  return count < 10_000 ? `${(count / 1_000).toFixed(1)}k` : `${Math.round(count / 1_000)}k`;
+  if (count < 10_000) return `${(count / 1_000).toFixed(1)}k`;
+  return count < 1_000_000 ? `${Math.round(count / 1_000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }
 
 const SIGNS: Readonly<Record<Answer["status"], string>> = {

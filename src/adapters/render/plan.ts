@@ -1,6 +1,7 @@
 import { formatElapsed } from "../../core/instant.ts";
 import type { PlannedTask } from "../../core/plan.ts";
 import { oneLine } from "../../core/text.ts";
+import { meterWords } from "./budget-words.ts";
 import { clip } from "./clip.ts";
 import { type PlanLine, planLines, planLineText } from "./plan-lines.ts";
 import { briefArgs, modelTask, stillWords } from "./phrases.ts";
@@ -25,7 +26,7 @@ const MAX_CALLS = 25;
 const MAX_TITLE = 200;
 
 /** A run's progress for a platform that draws plans itself: each call by its words, and what its model is doing. */
-export function planOf({ calls, step, draft, isWaiting, plan }: RunProgress): Plan {
+export function planOf({ calls, step, draft, isWaiting, plan, meter }: RunProgress): Plan {
   const all = [...calls];
   const isRunning = all.some(([, { outcome }]) => outcome === undefined);
   const thinks = step > 0 || all.length === 0;
@@ -39,7 +40,9 @@ export function planOf({ calls, step, draft, isWaiting, plan }: RunProgress): Pl
         ? [
             {
               id: "model",
-              title: modelTask({ step, draft }),
+              title: [modelTask({ step, draft }), ...(meter ? [meterWords(meter)] : [])].join(
+                " · ",
+              ),
               status: isRunning || isWaiting ? ("complete" as const) : ("in_progress" as const),
             },
           ]

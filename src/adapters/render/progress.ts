@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { characterStart } from "../../core/characters.ts";
 import type { JsonObject, Outcome } from "../../core/entry.ts";
 import type { PlannedTask } from "../../core/plan.ts";
-import type { Progress } from "../shown.ts";
-import { stopButton } from "./buttons.ts";
+import type { Meter, Progress } from "../shown.ts";
+import { meterWords } from "./budget-words.ts";
+import { type Button, extendButton, stopButton } from "./buttons.ts";
 import { callInlines } from "./call.ts";
 import { clip, summaryOf } from "./clip.ts";
 import { readMarkdown } from "./markdown.ts";
@@ -43,20 +44,12 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     return true;
   }
 
-  function noteModel(update: Extract<Progress, { kind: "thinking" | "draft" | "plan" }>): boolean {
-    const { step, draft, modelSince, plan } = model;
-    if (update.kind === "plan") {
-      model = { ...model, plan: update.tasks };
-      return !isDeepStrictEqual(update.tasks, plan);
-    }
-    if (update.kind === "thinking") {
-      if (update.step <= step) return false;
-      model = { ...model, step: update.step, draft: "", modelSince: now() };
-      return true;
-    }
-    if (update.text === draft) return false;
-    model = { ...model, draft: update.text, modelSince: modelSince ?? now() };
-    return true;
+  /** It goes with the next news, unless a person changed what may be used. */
+  function noteMeter(meter: Meter): boolean {
+    const before = model.meter;
+    if (before !== undefined && meter.tokens < before.tokens) return false;
+    model = { ...model, meter };
+    return before !== undefined && !isDeepStrictEqual(meter.budget, before.budget);
   }
 
   function wait(): boolean {
@@ -86,6 +79,9 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
     get isWaiting(): boolean {
       return model.isWaiting;
     },
+    get meter(): Meter | undefined {
+      return model.meter;
+    },
     /** True when there is something new to show. */
     note(update: Progress): boolean {
       if ("run" in update) {
@@ -93,9 +89,14 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
         if (update.run !== model.run) model = { ...NO_MODEL, run: update.run };
       }
       if (update.kind === "waiting") return wait();
+      if (update.kind === "thinking" && update.step <= model.step)
+        return update.meter !== undefined && noteMeter(update.meter);
       const wasWaiting = model.isWaiting;
       model = { ...model, isWaiting: false };
-      return ("call" in update ? noteCall(update) : noteModel(update)) || wasWaiting;
+      if ("call" in update) return noteCall(update) || wasWaiting;
+      const before = model;
+      model = afterUpdate(model, update, now());
+      return model !== before || wasWaiting;
     },
     wait,
     /** The run is answered: what still comes of it, or of these calls, is late. */
@@ -110,6 +111,22 @@ export function createRunProgress(now: () => number = Date.now, known?: string) 
   };
 }
 
+/** The same where nothing of it is news. */
+function afterUpdate(
+  model: ModelProgress,
+  update: Extract<Progress, { kind: "thinking" | "draft" | "plan" }>,
+  now: number,
+): ModelProgress {
+  if (update.kind === "plan")
+    return isDeepStrictEqual(update.tasks, model.plan) ? model : { ...model, plan: update.tasks };
+  if (update.kind === "thinking") {
+    const { step, meter = model.meter } = update;
+    return { ...model, step, draft: "", modelSince: now, meter };
+  }
+  if (update.text === model.draft) return model;
+  return { ...model, draft: update.text, modelSince: model.modelSince ?? now };
+}
+
 export type RunProgress = ReturnType<typeof createRunProgress>;
 
 interface ModelProgress {
@@ -122,6 +139,7 @@ interface ModelProgress {
   modelSince: number | undefined;
   /** Nothing goes on before a person says something. */
   isWaiting: boolean;
+  meter: Meter | undefined;
 }
 
 const NO_MODEL: ModelProgress = {
@@ -131,6 +149,7 @@ const NO_MODEL: ModelProgress = {
   draft: "",
   modelSince: undefined,
   isWaiting: false,
+  meter: undefined,
 };
 
 const MAX_CALLS = 8;
@@ -155,11 +174,20 @@ export async function renderProgress(
       callInlines({ ...call, tool: clip(call.tool, MAX_CALL_WEIGHT) }, MAX_CALL_WEIGHT),
     ),
     ...(isQuiet ? [[{ text: stateOf(progress) }]] : []),
+    ...(progress.meter === undefined ? [] : [[{ text: meterWords(progress.meter) }]]),
   ];
   const blocks = lines.map((inlines): Block => ({ kind: "small", inlines }));
   const words = await readMarkdown(endOf(progress.draft), allowLink);
   const summary = summaryOf(stillWords(calls.length));
-  return { blocks: [...blocks, ...words], buttons: [stopButton(progress.run)], summary };
+  return { blocks: [...blocks, ...words], buttons: progressButtons(progress), summary };
+}
+
+/** Stop, and near a limit what lets it use more. */
+export function progressButtons({ run, meter }: RunProgress): Button[] {
+  const extension = run === undefined ? undefined : meter?.extension;
+  const stop = stopButton(run);
+  if (run === undefined || extension === undefined) return [stop];
+  return [extendButton(run, extension.number, extension.more), stop];
 }
 
 function stateOf(progress: RunProgress): string {

@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import type { types, webApi } from "@slack/bolt";
 import { BotError, isBotError } from "../../core/errors.ts";
 import type { Delivery, MessageRef } from "../view.ts";
-import { stopButton } from "../render/buttons.ts";
+import { type Button, stopButton } from "../render/buttons.ts";
 import { planOf } from "../render/plan.ts";
-import type { RunProgress } from "../render/progress.ts";
+import { progressButtons, type RunProgress } from "../render/progress.ts";
 import type { Api } from "./api.ts";
 import { pageBlocks } from "./encode.ts";
 import { refusalCode } from "./errors.ts";
@@ -102,7 +102,7 @@ export function createPlanStreams(parts: StreamParts) {
       // What an earlier attempt left is found and edited.
       if (isRetry || recipient === undefined) return undefined;
       const chunks = chunksOf(id, progress);
-      const stop = { type: "blocks" as const, blocks: pageBlocks([], [stopButton(progress.run)]) };
+      const stop = buttonsOf([stopButton(progress.run)]);
       const ts = await start(place, { ...recipient, chunks: [...chunks, stop] });
       if (ts === undefined) return undefined;
       const ref = MARK + ts;
@@ -198,10 +198,17 @@ function recipientOf({ channel }: Place, { asker }: Delivery) {
 
 function chunksOf(id: string, progress: RunProgress): types.AnyChunk[] {
   const { title, tasks } = planOf(progress);
+  const more = progressButtons(progress).slice(0, -1);
   return [
     { type: "plan_update", title },
     ...tasks.map((task) => ({ type: "task_update" as const, ...task, id: `${id}/${task.id}` })),
+    ...more.map((button) => buttonsOf([button])),
   ];
+}
+
+/** They stay where they came, so there is a block for each. */
+function buttonsOf(buttons: readonly Button[]) {
+  return { type: "blocks" as const, blocks: pageBlocks([], buttons) };
 }
 
 /** Those that Slack does not have; at least the title, so that it is not closed for want of news. */

@@ -1,4 +1,5 @@
 import type { Outgoing, Progress } from "../shown.ts";
+import { estimateWords, meterWords } from "../render/budget-words.ts";
 import { briefArgs, modelWords } from "../render/phrases.ts";
 import { planLines, planLineText } from "../render/plan-lines.ts";
 import { type CallProgress, createRunProgress, type RunProgress } from "../render/progress.ts";
@@ -35,11 +36,19 @@ function workLines(
   const running = runningIn(progress).map(({ tool, args, doing, at }) =>
     line(doing ?? `${tool} ${briefArgs(args)}`.trimEnd(), at),
   );
-  if (running.length > 0) return [...planned, ...running];
+  const used = meterLines(progress).map((each) => paint("dim", clip(each, columns - 1)));
+  if (running.length > 0) return [...planned, ...running, ...used];
   if (progress.modelSince !== undefined)
-    return [...planned, line(modelWords(progress), progress.modelSince)];
+    return [...planned, line(modelWords(progress), progress.modelSince), ...used];
   if (askedAt === undefined || now - askedAt < PATIENCE_MS) return [];
   return [line("working", askedAt)];
+}
+
+function meterLines({ meter }: RunProgress): string[] {
+  if (meter === undefined) return [];
+  const { extension } = meter;
+  const how = extension && `Type \`extend\` to let it use more: ${estimateWords(extension.more)}`;
+  return [meterWords(meter), ...(how === undefined ? [] : [how])].map((text) => `  ${text}`);
 }
 
 function runningIn({ calls }: RunProgress): CallProgress[] {

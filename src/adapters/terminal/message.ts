@@ -7,6 +7,7 @@ import { imageBlocks, imagesOf, renderOutgoing } from "../render/message.ts";
 import { type Answer, statusSign } from "../render/phrases.ts";
 import type { Block } from "../render/rich-text.ts";
 import { terminalLines } from "./encode.ts";
+import { isGoal } from "../../core/goal.ts";
 import type { Look } from "./style.ts";
 
 /** Nothing here can be clicked. */
@@ -91,6 +92,10 @@ function replyTo({ id }: Button): string {
       return choice.happened ? `h ${action} it happened` : `x ${action} it did not`;
     case "incident":
       return choice.opens ? "incident open <what fails> records it" : "";
+    case "extend":
+      return isGoal(action) ? "goal extend" : `extend ${action} lets it use more`;
+    case "continue":
+      return "continue goes on from here";
     case "open":
     case "editing":
     case "deny":
@@ -105,8 +110,6 @@ function replyTo({ id }: Button): string {
       return "";
     case "goal":
       return `goal ${choice.do}`;
-    case "extend":
-      return "goal extend";
   }
 }
 

@@ -81,6 +81,7 @@ const IS_AUDITED: Readonly<Record<StoredEntry["kind"], boolean>> = {
   signal: true,
   alarm: true,
   run_started: true,
+  extended: true,
   action_proposed: true,
   vote: true,
   action_closed: true,

@@ -17,8 +17,7 @@ export const limit: Gate = {
 
 /** Which of its limits a run has reached, in words; undefined: none. */
 export function limitReached(modelRun: ModelRun): string | undefined {
-  const { terms, steps, usage, money, workMs, last } = modelRun;
-  const { budget } = terms;
+  const { budget, steps, usage, money, workMs, last } = modelRun;
   if (steps >= budget.steps - 1) return `${budget.steps} steps`;
   const next = last === undefined ? 0 : countedTokens(last.usage);
   if (countedTokens(usage) + next + answerTokens(modelRun) > budget.tokens)
@@ -33,10 +32,24 @@ export function limitReached(modelRun: ModelRun): string | undefined {
   return undefined;
 }
 
+/** How near the run is to the nearest of its limits; at 1 it has reached it. */
+export function nearness(modelRun: ModelRun): number {
+  const { budget, steps, usage, money, workMs, last } = modelRun;
+  const next = last === undefined ? 0 : countedTokens(last.usage);
+  const cost = last?.microdollars ?? 0;
+  return Math.max(
+    steps / Math.max(1, budget.steps - 1),
+    (countedTokens(usage) + next + answerTokens(modelRun)) / budget.tokens,
+    budget.cents === undefined
+      ? 0
+      : (money.microdollars + 2 * cost) / microdollarsOfCents(budget.cents),
+    workMs / (budget.minutes * 60_000),
+  );
+}
+
 /** What is left of its limits is enough for one answer more. */
 export function mayAnswerAgain(modelRun: ModelRun): boolean {
-  const { terms, steps, usage, money, workMs, last } = modelRun;
-  const { budget } = terms;
+  const { budget, steps, usage, money, workMs, last } = modelRun;
   const cost = last?.microdollars ?? 0;
   return (
     steps < budget.steps &&

@@ -228,7 +228,7 @@ async function openShares(
 }
 
 /** Who these accounts are, and whether they are full members of the thread. */
-async function peopleAmong(
+export async function peopleAmong(
   ctx: ThreadContext,
   accounts: readonly string[],
   signal: AbortSignal,
@@ -243,7 +243,7 @@ async function peopleAmong(
   return found;
 }
 
-function spent(tokens: number, whose: string, setting: string, how = "used up"): BotError {
+export function spent(tokens: number, whose: string, setting: string, how = "used up"): BotError {
   const text = `The day's budget of ${tokens} tokens${whose} is ${how} (budgets.${setting}); the next day begins at 00:00 UTC.`;
   return new BotError("BUDGET_EXHAUSTED", text);
 }

@@ -5,8 +5,8 @@ import { BotError, type ErrorCode, isBotError, messageOf } from "../../core/erro
 import { cleanText } from "../../security/sanitize.ts";
 import type { CondenseFacts } from "../../thread/drafts-runs.ts";
 import { isOfThread } from "../../thread/filling.ts";
+import { payersOf } from "../../thread/spending.ts";
 import { sharesOf } from "../../thread/routing.ts";
-import { isInner } from "../../thread/state.ts";
 import type { StepOf } from "../../thread/steps.ts";
 import { termsIn } from "../../thread/surroundings.ts";
 import { putOff } from "../background.ts";
@@ -16,7 +16,7 @@ import { withFiles, withinMinutes } from "./model-call.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { allPlaces } from "./places.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
-import { progress } from "./progress.ts";
+import { showThinking } from "./progress.ts";
 import { tellingFor } from "./permission/requesters.ts";
 
 /** What the model answered, or why it gave no summary. */
@@ -52,7 +52,7 @@ async function learn(
   const terms = termsIn(parts.run, run);
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
-  if (!isInner(run)) progress(ctx, name, { kind: "thinking", run: name, step: modelRun.steps + 1 });
+  showThinking(ctx, run);
   const { transcript } = ctx.state;
   const { filling } = modelRun;
   const telling = await tellingFor(ctx, run, modelRun, signal);
@@ -101,7 +101,7 @@ async function ask(
   const { turns, files, maxOutputTokens } = summaryRequest({ asked, filling });
   const requestTokens = filling.size;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
-  const askers = instructs ?? [];
+  const askers = payersOf(run, instructs);
   const name = run.started.run;
   const spend = { run: name, model: own, steps: modelRun.steps, requestTokens, askers, signal };
   try {

@@ -128,7 +128,7 @@ async function think<T>(
       signal,
     };
     const minutes = Math.min(terms.budget.minutes, left.minutes);
-    const limits = { terms: { budget: { minutes } }, workMs: 0 };
+    const limits = { budget: { minutes }, workMs: 0 };
     const model = payingModel(ctx, { limits, terms, spend }, counted);
     const { maxOutputTokens } = terms;
     const asked = { system, turns, schema, name: form, maxOutputTokens };

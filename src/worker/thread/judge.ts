@@ -16,6 +16,7 @@ import {
 } from "../../thread/click-rights.ts";
 import type { ClickFacts } from "../../thread/drafts-clicks.ts";
 import type { Hint } from "../../thread/drafts-notices.ts";
+import { isGoal } from "../../core/goal.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
 import { viewFor } from "../../thread/views.ts";
@@ -23,8 +24,10 @@ import { BREAK_GLASS, CANNOT_BE_EDITED, clickAnswers } from "../../thread/click-
 import { conclude, draftsFrom } from "./conclude.ts";
 import { putOff } from "../background.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
+import { mayExtend } from "./extend.ts";
 import { peopleOf } from "./permission/look-up.ts";
 import { glassRule, permit } from "./permission/permission.ts";
+import { showMeter } from "./progress.ts";
 import { proposeEdit } from "./propose.ts";
 
 /** Learns who clicked, answered or agreed, and whether they may. Cut short by a shutdown it is done by the next start. */
@@ -39,7 +42,11 @@ export const judgeClick: Learn<"judge"> = async (ctx, step, signal) => {
   });
   return async () => {
     if (signal.aborted) return;
-    if (!("error" in facts)) return conclude(ctx, { ...step, facts });
+    if (!("error" in facts)) {
+      await conclude(ctx, { ...step, facts });
+      showExtended(ctx, click);
+      return;
+    }
     const { clicks } = ctx.thread;
     // Those before it were tried before it: they wait as long, so that the ones behind have their turn.
     for (const { id, at } of clicks.has(click.id) ? clicks.values() : []) {
@@ -62,8 +69,11 @@ async function learnClick(
   if (draftsFrom(ctx, { ...step, facts: { action } }) !== undefined) return { action };
   const { account } = click.actor;
   const right = rightFor(click, action, ctx.thread);
+  const asMember = (it: Right) => mayDo(ctx, account, it, { action, signal });
   const author = await (right !== undefined
-    ? mayDo(ctx, account, right, { action, signal })
+    ? isForBudget(click)
+      ? mayExtend(ctx, click, () => asMember(right), signal)
+      : asMember(right)
     : choice.kind === "break"
       ? mayBreak(ctx, account, action, signal)
       : mayAsk(ctx, account, askedBy(choice, action), signal));
@@ -75,6 +85,17 @@ async function learnClick(
       ? await proposeEdit(ctx, call, action, { args: choice.args, click }, signal)
       : CANNOT_BE_EDITED;
   return { action, author, edited };
+}
+
+/** Its button goes at once, and who pressed it is told. */
+function showExtended(ctx: ThreadContext, { choice, id }: Entry<"click">): void {
+  for (const run of choice.kind === "extend" ? ctx.thread.going : []) {
+    if (run.modelRun?.extensions.at(-1)?.post === id) showMeter(ctx, run);
+  }
+}
+
+function isForBudget({ choice, action }: Entry<"click">): boolean {
+  return choice.kind === "continue" || (choice.kind === "extend" && !isGoal(action));
 }
 
 function isTypedYes({ choice, digest }: Entry<"click">): boolean {

@@ -15,13 +15,14 @@ import { within } from "../../core/time-limit.ts";
 import type { Answered, Asked } from "../../models/chain.ts";
 import type { FileBlock, ModelRequest, Turn } from "../../models/model.ts";
 import { type Generated, tokensOf, withinBudget } from "./budget.ts";
+import { payersOf } from "../../thread/spending.ts";
 import { sharesOf } from "../../thread/routing.ts";
 import { isInner, isReader, type Run } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
 import { retryUntilStored } from "../store.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
 import { allPlaces } from "./places.ts";
-import { progress } from "./progress.ts";
+import { progress, showThinking } from "./progress.ts";
 import { isLookUpFailure } from "./permission/look-up.ts";
 import { tellingFor } from "./permission/requesters.ts";
 
@@ -70,7 +71,7 @@ async function learnTurn(
   if (terms === undefined) throw new BotError("NOT_AVAILABLE", "No model is configured any more.");
   if (terms.prefix !== modelRun.terms.prefix) return { kind: "changed" };
   ctx.events.publish({ kind: "model_asked", key: ctx.key, run: name, step });
-  if (!isInner(run)) progress(ctx, name, { kind: "thinking", run: name, step });
+  showThinking(ctx, run);
   const { transcript } = ctx.state;
   const telling = await tellingFor(ctx, run, modelRun, signal);
   const shares = sharesOf(ctx.thread, { started: run.started, modelRun });
@@ -83,7 +84,7 @@ async function learnTurn(
     last,
   } = modelRun;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
-  const askers = telling.instructs ?? [];
+  const askers = payersOf(run, telling.instructs);
   const spend = { run: name, model: own, steps, requestTokens, askers, signal };
   let model = own;
   let instead: string | undefined;
@@ -131,7 +132,7 @@ function instructing(now: Telling["instructs"], before: Telling["instructs"]) {
 
 /** How long work may take, and took. */
 export interface WorkLimits {
-  readonly terms: { readonly budget: Pick<ModelRun["terms"]["budget"], "minutes"> };
+  readonly budget: Pick<ModelRun["budget"], "minutes">;
   readonly workMs: number;
 }
 
@@ -140,11 +141,11 @@ export interface WorkLimits {
  * @throws BotError TIMEOUT
  */
 export async function withinMinutes<T>(
-  { terms, workMs }: WorkLimits,
+  { budget, workMs }: WorkLimits,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { minutes } = terms.budget;
+  const { minutes } = budget;
   const left = Math.max(MIN_ANSWER_MS, minutes * 60_000 - workMs);
   try {
     // A Stop waits for no provider.

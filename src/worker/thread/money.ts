@@ -45,13 +45,13 @@ export async function openMoney(
   if (place !== undefined && payers.place !== undefined) {
     const counter = moneyCounter.place(day, payers.place);
     if (!(await isLeft(counter, place)))
-      throw spent(place, " for this channel", "centsPerPlaceDay");
+      throw spentMoney(place, " for this channel", "centsPerPlaceDay");
   }
   if (person !== undefined && payers.people.length > 0) {
     const counters = payers.people.map((name) => moneyCounter.person(day, name));
     const left = await Promise.all(counters.map((counter) => isLeft(counter, person)));
     // Who asks together with others may as long as one of them has something left.
-    if (!left.includes(true)) throw spent(person, " for one person", "centsPerPersonDay");
+    if (!left.includes(true)) throw spentMoney(person, " for one person", "centsPerPersonDay");
   }
   if (cents.all === undefined) return;
   const limit = microdollarsOfCents(cents.all);
@@ -59,10 +59,15 @@ export async function openMoney(
     ctx.journal.reserve(moneyCounter.all(day), most, limit),
   );
   if (allowance.deposit === undefined)
-    throw spent(cents.all, "", "centsPerDay", "used up or set aside");
+    throw spentMoney(cents.all, "", "centsPerDay", "used up or set aside");
 }
 
-function spent(cents: number, whose: string, setting: string, how = "used up"): BotError {
+export function spentMoney(
+  cents: number,
+  whose: string,
+  setting: string,
+  how = "used up",
+): BotError {
   const dollars = dollarText(microdollarsOfCents(cents));
   const text = `The day's budget of ${dollars}${whose} is ${how} (budgets.${setting}); the next day begins at 00:00 UTC.`;
   return new BotError("BUDGET_EXHAUSTED", text);
