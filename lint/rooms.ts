@@ -65,7 +65,16 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "tools/registry.ts": ["core", "tools", "tools/integration.ts", "tools/*"],
   adapters: ["core"],
   "adapters/render": ["core", "security", "adapters"],
-  "adapters/shared": ["core", "security", "net/fetch.ts", "adapters", "adapters/render"],
+  "adapters/shared": [
+    "core",
+    "security",
+    "net/agent.ts",
+    "net/dispatcher.ts",
+    "net/fetch.ts",
+    "net/proxy.ts",
+    "adapters",
+    "adapters/render",
+  ],
   "adapters/*": ["core", "security", "adapters", "adapters/render", "adapters/shared"],
   "adapters/platforms.ts": ["core", "adapters", "adapters/*"],
   commands: ["core", "incidents", "models/load.ts", "thread", "tools"],
@@ -166,7 +175,7 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   getBuiltinModule: [],
   // Of a name other than these: who may import `net/fetch.ts` is in the table above.
   fetch: NETWORK,
-  WebSocket: ["adapters/discord/examine.ts"],
+  WebSocket: ["net/dispatcher.ts"],
   EventSource: [],
 };
 

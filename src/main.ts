@@ -10,9 +10,12 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${found === "help" ? usage() : await version()}\n`);
     return EXIT.answered;
   }
+  const known = process.env["NODE_EXTRA_CA_CERTS"];
   const envFile = readEnvFile();
   const { loadConfig } = await import("./config/config.ts");
   const config = await loadConfig(process.env);
+  const { connectAsConfigured } = await import("./app/outgoing.ts");
+  await connectAsConfigured(config, known, process.env);
   // npm runs its scripts in this program's folder, and says where it was called.
   const folder = process.env["INIT_CWD"] ?? process.cwd();
   return found.command.run({ ...found.input, config, envFile, folder });

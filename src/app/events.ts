@@ -127,8 +127,9 @@ function metricsRoute(
   };
 }
 
-async function openTraces(
-  { host }: Config,
+/** What writes traces and sends them by OTLP. */
+export async function openTraces(
+  { host }: Pick<Config, "host">,
   { url, headers }: { url: string; headers: string | undefined },
 ) {
   const [{ createTraces }, { OTLPTraceExporter }] = await Promise.all([
@@ -141,6 +142,13 @@ async function openTraces(
       (headers ?? "").split(",").flatMap((pair) => (pair === "" ? [] : [splitPair(pair)])),
     ),
     timeoutMillis: 5_000,
+    httpAgentOptions: async (protocol) => {
+      const [{ createAgent }, { readProxies }] = await Promise.all([
+        import("../net/agent.ts"),
+        import("../net/proxy.ts"),
+      ]);
+      return createAgent(protocol === "https:" ? "https:" : "http:", readProxies());
+    },
   });
   return createTraces({ exporter, version: programVersion(), instance: `${host} ${process.pid}` });
 }

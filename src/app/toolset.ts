@@ -31,6 +31,7 @@ import {
 } from "../tools/registry.ts";
 import { helpers } from "../tools/delegate/integration.ts";
 import { createExec } from "../tools/process.ts";
+import { outgoingOfGit } from "./outgoing.ts";
 import { type GitSkills, type GitSource, openGitSkills } from "../tools/skills/git-skills.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import { shortCredentials } from "../tools/http.ts";
@@ -125,11 +126,12 @@ export async function loadToolset(
 
 /** What git gave is kept in the program's own folder; undefined: nothing is to be fetched. */
 function fetchedSkills(
-  { dataDir, secrets }: Config,
+  { dataDir, secrets, values }: Config,
   git: readonly GitSkills[],
 ): GitSource | undefined {
   if (git.length === 0) return undefined;
-  return openGitSkills(git, { dataDir, exec: createExec({ encoder: createEncoder(secrets) }) });
+  const exec = createExec({ encoder: createEncoder(secrets) });
+  return openGitSkills(git, { dataDir, exec, ...outgoingOfGit(values) });
 }
 
 function listTools(

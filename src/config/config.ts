@@ -24,6 +24,7 @@ import type { PageTarget, Tool } from "../tools/tool.ts";
 import { goalsPart } from "./goals.ts";
 import { alertsPart } from "./alerts.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
+import { withSmallLetters } from "./outgoing.ts";
 import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./program.ts";
 import { withFiles } from "./secret-files.ts";
 import { secretsIn } from "./secrets.ts";
@@ -105,7 +106,7 @@ export async function loadConfig(
 ): Promise<Config> {
   const mistakes: string[] = [];
   const ours = SETTINGS.flatMap(({ name, source }) => (source === "env" ? name : []));
-  const known = withFiles(given, ours, mistakes);
+  const known = withFiles(withSmallLetters(given), ours, mistakes);
   const variables = readVariables(known, mistakes);
   mistakes.push(...misspelt(known));
   const { file: named = "" } = settingsOf(processPart, variables);

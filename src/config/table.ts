@@ -16,6 +16,7 @@ import { digestsPart } from "./digests.ts";
 import { goalsPart } from "./goals.ts";
 import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
+import { outgoingPart } from "./outgoing.ts";
 import { watchingPart } from "./watching.ts";
 
 /** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
@@ -34,6 +35,7 @@ export const PARTS: readonly SettingsPart[] = [
   mcpServerPart,
   processPart,
   watchingPart,
+  outgoingPart,
 ];
 
 /** Every setting, once: parts may share a variable, declared by the same schema. */

@@ -299,6 +299,8 @@ export function failureOf(error: unknown, caller: Caller): BotError {
     return new BotError("ABORTED", `${caller.id}: the request was stopped.`, { cause: error });
   }
   const own = ownErrorIn(error);
+  if (own?.code === "CONNECTION_FAILED")
+    return modelError("MODEL_UNREACHABLE", own.message, caller, { cause: own });
   if (own !== undefined) return own;
   const report = reportOf(error);
   if (report !== undefined) {

@@ -1,11 +1,13 @@
 import type { Duplex } from "node:stream";
-import { addAbortListener, once } from "node:events";
+import { once } from "node:events";
 import net from "node:net";
 import { BotError, codeOf } from "../core/errors.ts";
 import { untilAborted } from "../core/time-limit.ts";
 import { addressesHere } from "./dns.ts";
 import { formatAddress } from "./format.ts";
+import { type Proxies, type Proxy, proxyName, readProxies, type Scheme } from "./proxy.ts";
 import { createAddressCheck, decodeHost, type NetworkRules } from "./rules.ts";
+import { bindTo, openTunnel } from "./tunnel.ts";
 
 interface DialOptions {
   /** All addresses of a name, in the order to try them. Default: the system's resolver, hosts file included. */
@@ -14,12 +16,19 @@ interface DialOptions {
   lookupTimeoutMs?: number;
   /** For all addresses of a name together. Default 5 000. */
   connectTimeoutMs?: number;
+  /** Default: the environment's. */
+  proxies?: Proxies;
 }
 
 interface Call {
   signal: AbortSignal;
   /** The configuration itself names the host for this: it needs no entry in `network.allow`. */
   configured?: boolean;
+  /**
+   * What is spoken there, where that may go through a proxy. To a host that the configuration names the proxy connects by its name.
+   * Any other is looked up and checked here, and the proxy is told the address: what it finds by itself could be any.
+   */
+  scheme?: Scheme | undefined;
   /** Another server named the host: inner addresses need an entry in `network.allow` on the person's own machine too. */
   foreign?: boolean;
 }
@@ -29,8 +38,10 @@ export type Network = ReturnType<typeof createNetwork>;
 
 export interface Dialed {
   socket: Duplex;
-  /** The one address that was looked up, checked and connected to. */
+  /** The one address that was looked up, checked and connected to; a name where a proxy looks it up. */
   address: string;
+  /** The proxy that connected to it, such as `proxy.example.com:3128`. */
+  via?: string;
   port: number;
   /** Milliseconds to look the name up (0 for a literal address) and to connect. */
   dnsMs: number;
@@ -53,6 +64,7 @@ interface Failure {
  */
 export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
   const { lookup = addressesHere, lookupTimeoutMs = 5_000, connectTimeoutMs = 5_000 } = options;
+  const proxies = options.proxies ?? readProxies();
   const checkFor = (allow: readonly string[]) => createAddressCheck({ ...rules, allow });
   const checkListed = checkFor(rules.allow);
   const checkForeign = createAddressCheck({ ...rules, local: false });
@@ -91,8 +103,19 @@ export function createNetwork(rules: NetworkRules, options: DialOptions = {}) {
       if (!Number.isInteger(port) || port < 1 || port > 65_535) {
         throw new BotError("INPUT_INVALID", `${port} is not a port; ports go from 1 to 65535.`);
       }
+      const { scheme, signal } = call;
+      const proxy = scheme && proxies.to(scheme, host, port);
+      if (proxy !== undefined && call.configured === true && decodeHost(host).kind === "name")
+        return { ...(await connectThrough(proxy, [host], port, signal)), port, dnsMs: 0 };
       const { addresses, dnsMs } = await resolve(host, call);
-      return { ...(await connectAny(addresses, port, connectTimeoutMs, call.signal)), port, dnsMs };
+      // NO_PROXY may name the network that a host turns out to be in.
+      const [first = ""] = addresses;
+      const used = scheme && proxies.to(scheme, host, port, first);
+      const dialed =
+        used === undefined
+          ? await connectAny(addresses, port, connectTimeoutMs, signal)
+          : await connectThrough(used, addresses, port, signal);
+      return { ...dialed, port, dnsMs };
     },
     /**
      * Connects to a Unix socket that the configuration names.
@@ -167,6 +190,29 @@ async function connectAny(
   });
 }
 
+/** By the first of these that the proxy reaches. @throws as `openTunnel` */
+async function connectThrough(
+  proxy: Proxy,
+  hosts: readonly string[],
+  port: number,
+  signal: AbortSignal,
+): Promise<Pick<Dialed, "socket" | "address" | "connectMs" | "via">> {
+  let last: unknown;
+  for (const host of hosts) {
+    const started = performance.now();
+    try {
+      const socket = await openTunnel(proxy, { host, port }, { signal });
+      bindTo(signal, socket);
+      const connectMs = performance.now() - started;
+      return { socket, address: host, connectMs, via: proxyName(proxy) };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      last = error;
+    }
+  }
+  throw last;
+}
+
 async function connect(
   to: net.NetConnectOpts,
   timeoutMs: number,
@@ -176,8 +222,7 @@ async function connect(
   const socket = net.connect(to);
   // Without a listener, a reset while nobody reads would end the process.
   socket.on("error", () => {});
-  const bound = addAbortListener(signal, () => socket.destroy());
-  socket.once("close", () => bound[Symbol.dispose]());
+  bindTo(signal, socket);
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     await once(socket, "connect", { signal: limit });

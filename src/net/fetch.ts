@@ -4,6 +4,7 @@ import type { Dispatcher, request as undiciRequest } from "undici";
 import { codeOf } from "../core/errors.ts";
 import { formatBytes } from "../core/text.ts";
 import { LeanResponse } from "./fetch-response.ts";
+import { readProxies } from "./proxy.ts";
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -12,6 +13,8 @@ export interface FetchOptions {
   maxBytes?: number;
   /** For so long no byte may come, before the answer or within it. Default 60 s. */
   idleMs?: number;
+  /** False: nothing is sent again. */
+  resends?: boolean;
   /** What to throw for these two. `hasBegun`: within the answer. */
   silence?: (hasBegun: boolean) => Error;
   excess?: () => Error;
@@ -45,7 +48,7 @@ interface Transport {
 
 /**
  * A `fetch` for the SDKs' many small requests, at a third of the global one's CPU: undici without what browsers add. Connections
- * are kept and used again; HTTPS_PROXY, NO_PROXY and NODE_EXTRA_CA_CERTS hold. It follows no redirect, which would take keys along,
+ * are kept and used again; HTTPS_PROXY, HTTP_PROXY, NO_PROXY and NODE_EXTRA_CA_CERTS hold. It follows no redirect, which would take keys along,
  * and asks for nothing packed. It sends again, once, only what a server that closed the connection may get twice.
  */
 export function createFetch(options: FetchOptions = {}): Fetch {
@@ -62,17 +65,20 @@ export function createFetch(options: FetchOptions = {}): Fetch {
       return await send(outgoing, by, options);
     } catch (error) {
       const isClosed = error instanceof TypeError && CLOSED.has(codeOf(error.cause));
-      if (!isClosed || !IDEMPOTENT.has(outgoing.method)) throw error;
+      const mayResend = options.resends !== false && IDEMPOTENT.has(outgoing.method);
+      if (!isClosed || !mayResend) throw error;
       return send(outgoing, by, options);
     }
   };
 }
 
-/** Only https goes through a proxy: models often answer by http, on this machine or beside it. */
 async function connect({ idleMs = IDLE_MS }: FetchOptions): Promise<Transport> {
-  const { EnvHttpProxyAgent, request } = await import("undici");
+  const [{ request }, { createDispatcher }] = await Promise.all([
+    import("undici"),
+    import("./dispatcher.ts"),
+  ]);
   const limits = { headersTimeout: idleMs, bodyTimeout: idleMs };
-  return { request, dispatcher: new EnvHttpProxyAgent({ ...limits, httpProxy: "" }) };
+  return { request, dispatcher: createDispatcher(readProxies(), limits) };
 }
 
 async function prepare(input: string | URL, init: RequestInit): Promise<Outgoing> {

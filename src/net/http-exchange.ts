@@ -110,8 +110,10 @@ async function connect(
   const host = withoutBrackets(hostname);
   const isTls = protocol === "https:";
   const port = written === "" ? (isTls ? 443 : 80) : Number(written);
-  const { socket: plain, address, dnsMs, connectMs } = await dial(host, port, limit);
-  Object.assign(record, { at: formatAddress(address, port), dnsMs, connectMs });
+  const call = { signal: limit.signal, scheme: isTls ? "https:" : "http:" } as const;
+  const { socket: plain, address, dnsMs, connectMs, via } = await dial(host, port, call);
+  const through = via === undefined ? "" : ` (through the proxy ${via})`;
+  Object.assign(record, { at: `${formatAddress(address, port)}${through}`, dnsMs, connectMs });
   if (!isTls) return plain;
   const { socket, ...tls } = await secure(plain, host, {
     ...limit,

@@ -5,6 +5,7 @@ import { limitTime } from "../core/time-limit.ts";
 import type { Dialed, Network } from "../net/dial.ts";
 import type { Exchange, Method } from "../net/http-exchange.ts";
 import { shownUrl, urlProblem } from "../net/http-url.ts";
+import type { Scheme } from "../net/proxy.ts";
 import type { TlsTerms } from "../net/tls.ts";
 import type { Encoder } from "../security/encoder.ts";
 
@@ -149,7 +150,7 @@ async function targetOf(
     url,
     dial: (host, port, limit) =>
       isAway
-        ? network.dial(host, port, { signal: limit.signal })
+        ? network.dial(host, port, { signal: limit.signal, scheme: schemeOf(url) })
         : dialEndpoint(network, endpoint, limit.signal),
     tls: endpoint.tls,
     credential: headerOf(await credentialOf(endpoint, `${tool.name}.${name}`, encoder)),
@@ -199,7 +200,13 @@ export function dialEndpoint(
   if (socketPath !== undefined) return network.dialSocket(socketPath, { signal });
   const { hostname, port, protocol } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  return network.dial(host, Number(port) || (PORTS[protocol] ?? 0), { signal, configured: true });
+  const call = { signal, configured: true, scheme: schemeOf({ protocol }) };
+  return network.dial(host, Number(port) || (PORTS[protocol] ?? 0), call);
+}
+
+/** Undefined for what is no HTTP, and so goes through no proxy. */
+export function schemeOf({ protocol }: Pick<URL, "protocol">): Scheme | undefined {
+  return protocol === "http:" || protocol === "https:" ? protocol : undefined;
 }
 
 /** One that changes is held from its first use on. */

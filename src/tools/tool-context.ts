@@ -53,7 +53,7 @@ export function createContext(
   const dial: ToolContext["dial"] = async (host, port, call) => {
     checkReachable(host);
     const ended = call === undefined ? signal : AbortSignal.any([signal, call.signal]);
-    return network.dial(host, port, { signal: ended });
+    return network.dial(host, port, { signal: ended, scheme: call?.scheme });
   };
 
   const permit: ToolContext["permit"] = async (changes) => {

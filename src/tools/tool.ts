@@ -10,6 +10,7 @@ import type { Here } from "../core/instant.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import type { ReverseCall, ViewChange } from "../core/tool-call.ts";
 import type { Dialed } from "../net/dial.ts";
+import type { Scheme } from "../net/proxy.ts";
 import type { Endpoint, HttpCall, HttpResponse } from "./http.ts";
 
 /** What a finished process left behind. Output beyond `maxBytes` is dropped from the middle and counted. */
@@ -99,7 +100,11 @@ export interface ToolContext {
    * argument of kind `url` or `host` names (`Tool.kinds`), or that `permit` let the call go on to. Ends with the call, and earlier with a signal of its own.
    * @throws BotError ADDRESS_REFUSED, ADDRESS_UNKNOWN, CONNECTION_FAILED, ABORTED; TypeError for another host
    */
-  dial(host: string, port: number, call?: { signal: AbortSignal }): Promise<Dialed>;
+  dial(
+    host: string,
+    port: number,
+    call?: { signal: AbortSignal; scheme?: Scheme | undefined },
+  ): Promise<Dialed>;
   /**
    * Connects to one of the tool's endpoints, for a client that speaks its protocol. Ends with the call.
    * @throws as `dial`; TypeError for a name that the tool does not declare

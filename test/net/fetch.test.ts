@@ -11,7 +11,7 @@ import { Anthropic } from "@anthropic-ai/sdk";
 import { webApi } from "@slack/bolt";
 import { OpenAI } from "openai";
 import pino from "pino";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createSdkLogger } from "../../src/adapters/slack/sdk-log.ts";
 import { createFetch } from "../../src/net/fetch.ts";
 import { closedPort, identity } from "../tools/network/servers.ts";
@@ -327,35 +327,6 @@ describe("trouble", () => {
 
 describe("the way there", () => {
   /** A proxy that takes CONNECT, to wherever it leads here. */
-  async function proxyTo(port: number) {
-    const asked: (string | undefined)[] = [];
-    const server = http.createServer();
-    const { url } = await serve(() => {}, server);
-    server.on("connect", (request, client) => {
-      asked.push(request.url);
-      const there = net.connect(port, "127.0.0.1", () => {
-        client.write("HTTP/1.1 200 OK\r\n\r\n");
-        client.pipe(there).pipe(client);
-      });
-      for (const each of [client, there]) each.on("error", () => {});
-    });
-    return { url, asked };
-  }
-
-  it("HTTPS_PROXY leads https, but neither http nor what NO_PROXY names", async () => {
-    const plain = await serve((_, response) => response.end("direct"));
-    const proxy = await proxyTo(plain.port);
-    vi.stubEnv("HTTPS_PROXY", proxy.url);
-    vi.stubEnv("NO_PROXY", "spared.test");
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const fetch = createFetch();
-    expect(await (await fetch(plain.url)).text()).toBe("direct");
-    // The tunnel leads to a server without TLS: what matters is who was asked for it.
-    expect((await failure(fetch("https://far.test/")))[0]).toBe("fetch failed");
-    expect((await failure(fetch("https://spared.test/")))[0]).toBe("fetch failed");
-    expect(proxy.asked).toEqual(["far.test:443"]);
-  });
-
   it("NODE_EXTRA_CA_CERTS is trusted, and nobody else", async () => {
     const server = https.createServer(identity("valid"));
     const { port } = await serve((_, response) => response.end("ok"), server);

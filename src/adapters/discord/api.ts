@@ -1,6 +1,7 @@
-import { REST, type RouteLike } from "discord.js";
+import { type ResponseLike, REST, type RouteLike } from "discord.js";
 import { atMost } from "../../core/time-limit.ts";
 import { BotError } from "../../core/errors.ts";
+import { onceFetch } from "../shared/fetch.ts";
 import { platformError } from "./errors.ts";
 
 export const API_URL = "https://discord.com/api";
@@ -37,7 +38,12 @@ export interface Api {
 }
 
 /** Never repeats blindly: a request that timed out may have taken effect. */
-export const REST_OPTIONS = { timeout: TIMEOUT_MS, retries: 0 } as const;
+export const REST_OPTIONS = {
+  timeout: TIMEOUT_MS,
+  retries: 0,
+  // By our own connections, which go through the proxy where there is one.
+  makeRequest: async (url: string, init: object): Promise<ResponseLike> => onceFetch(url, init),
+} as const;
 
 export function createApi(token: string, apiUrl: string | undefined): Api {
   const rest = new REST({

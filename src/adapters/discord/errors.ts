@@ -1,6 +1,7 @@
 import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes as Code } from "discord.js";
 import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
 import { commandLine } from "../../core/installation.ts";
+import { rootOf } from "../shared/fetch.ts";
 
 const INVITE = `\`${commandLine("doctor")}\` prints the invite link with every permission that is needed`;
 
@@ -97,7 +98,7 @@ export function platformError(error: unknown, what: string): BotError {
     return new BotError("PLATFORM_REFUSED", text, { ...cause, retryAfterMs: REFUSED_MS, refused });
   }
   const isLate = error instanceof Error && /^(?:Abort|Timeout)Error$/.test(error.name);
-  return away(isLate ? "it took too long" : messageOf(error));
+  return away(isLate ? "it took too long" : messageOf(rootOf(error)));
 }
 
 /** True for an error that means that Discord is away. It answers 500 to a message that it cannot read, too. */

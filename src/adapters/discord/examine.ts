@@ -8,6 +8,7 @@ import {
 } from "discord.js";
 import { isBotError, messageOf } from "../../core/errors.ts";
 import type { PlatformFinding as Finding } from "../adapter.ts";
+import { createSocket } from "../shared/sockets.ts";
 import type { Api } from "./api.ts";
 import { type Channels, missingAmong, NEEDED_BITS } from "./channels.ts";
 import { outdatedCommands } from "./command-definitions.ts";
@@ -181,7 +182,7 @@ async function examineGateway(api: Api, own: Shards | undefined): Promise<Findin
 
 /** Resolves when the server has taken a connection, which is closed again. */
 async function openSocket(url: string): Promise<void> {
-  const socket = new WebSocket(`${url}?v=10&encoding=json`);
+  const socket = createSocket(`${url}?v=10&encoding=json`);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => reject(new Error(`no answer in ${GATEWAY_MS} ms`)), GATEWAY_MS);
   socket.addEventListener("open", () => resolve());

@@ -85,6 +85,8 @@ export const discord = definePlatform({
   },
   serves: ({ token }) => token !== undefined,
   async create({ token = "", guildList, guilds, ...more }, log) {
+    const { useProxiedGateway } = await import("./gateway-socket.ts");
+    useProxiedGateway();
     const { createDiscord } = await import("./adapter.ts");
     return createDiscord({ ...more, token, guilds: guildList ?? guilds, log });
   },

@@ -1,5 +1,6 @@
 import { webApi } from "@slack/bolt";
 import { BotError, isBotError, messageOf, type Refused } from "../../core/errors.ts";
+import { rootOf } from "../shared/fetch.ts";
 import { INSTALL_PATH } from "./scopes.ts";
 
 /** What a refusal of Slack's means and what to do about it. `token` names the variable that the token comes from. */
@@ -124,18 +125,10 @@ export function platformError(error: unknown, method: string, token: string): Bo
   if (error instanceof Error && error.message.startsWith("Retry header")) {
     return limited(method, cause);
   }
-  return away(messageOf(rootOf(error)));
-}
-
-/** What "fetch failed" hides: a name, a port or a certificate. */
-function rootOf(error: unknown): unknown {
-  let root = error;
-  for (let depth = 0; depth < 5 && root instanceof Error; depth += 1) {
-    const next = root instanceof webApi.WebAPIRequestError ? root.original : root.cause;
-    if (!(next instanceof Error) || next.message === "") break;
-    root = next;
-  }
-  return root;
+  const root = rootOf(error, (each) =>
+    each instanceof webApi.WebAPIRequestError ? each.original : each.cause,
+  );
+  return away(messageOf(root));
 }
 
 function limited(method: string, options: ErrorOptions & { retryAfterMs?: number }): BotError {

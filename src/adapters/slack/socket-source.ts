@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { createBackoff } from "../../core/backoff.ts";
 import { isBotError } from "../../core/errors.ts";
 import { askedWaitMs } from "../../core/retry-wait.ts";
+import { socketDispatcher } from "../shared/sockets.ts";
 import { answerWithin, clientOptions } from "./api.ts";
 import { platformError } from "./errors.ts";
 import { type EventSource, STOP_MS } from "./receiver.ts";
@@ -42,6 +43,7 @@ export function createSocketSource({
 }: SocketSourceOptions): EventSource {
   const receiver = new SocketModeReceiver({
     appToken,
+    dispatcher: socketDispatcher(),
     autoReconnectEnabled: false,
     logger: createSdkLogger(log),
     installerOptions: { clientOptions: clientOptions(apiUrl, log) },

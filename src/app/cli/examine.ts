@@ -30,6 +30,7 @@ import type { Toolset } from "../toolset.ts";
 import type { CheckedPart } from "./checked-part.ts";
 import type { CommandInput } from "./command.ts";
 import { alertChannels, examineAlerts } from "./examine-alerts.ts";
+import { examineOutgoing } from "./examine-outgoing.ts";
 import { lookAtTools } from "./look-at-tools.ts";
 import { commandLine } from "../../core/installation.ts";
 
@@ -68,6 +69,7 @@ async function* examineAll(
         subject: "environment",
         text: `${envFile} was read; variables set elsewhere take precedence`,
       };
+  yield* examineOutgoing(config);
   yield* examineAgentFile(config, agentFile);
   const kept = new Map<string, string>();
   yield* examineStore(config, platforms, kept);

@@ -3,7 +3,7 @@ import { withoutBrackets } from "../../core/canonical.ts";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import type { Network } from "../../net/dial.ts";
 import { openStream } from "../../net/http-stream.ts";
-import { dialEndpoint, type Endpoint } from "../http.ts";
+import { dialEndpoint, type Endpoint, schemeOf } from "../http.ts";
 import type { OpenTransport } from "./connection.ts";
 import { MAX_MESSAGE_BYTES } from "./stdio.ts";
 
@@ -135,6 +135,7 @@ export function createLoginFetch(parts: LoginFetch): FetchLike {
               signal: limit,
               configured,
               foreign: !configured,
+              scheme: schemeOf(url),
             }),
       tls: isOwn ? endpoint.tls : undefined,
       token: undefined,

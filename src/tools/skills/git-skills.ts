@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+  stat,
+} from "node:fs/promises";
 import { join, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { BotError, isBotError, messageOf } from "../../core/errors.ts";
@@ -22,6 +32,10 @@ interface Options {
   /** Where the copies are kept. */
   dataDir: string;
   exec: Exec;
+  /** How other machines are reached, as git reads it. */
+  env?: Readonly<Record<string, string>>;
+  /** All authorities that are trusted, in one file's text; undefined: the system's. */
+  authorities?: () => Promise<string>;
   /** Protocols that git may speak. */
   protocols?: readonly string[];
   /** For everything that one copy takes. */
@@ -180,7 +194,7 @@ async function readyCopy(wanted: GitSkills, options: Stoppable): Promise<string>
 async function fetchInto(
   folder: string,
   { url, commit }: GitSkills,
-  { exec, stopped, ...limits }: Stoppable,
+  { exec, stopped, authorities, ...limits }: Stoppable,
 ): Promise<void> {
   const { protocols = PROTOCOLS, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = limits;
   await mkdir(folder);
@@ -188,7 +202,16 @@ async function fetchInto(
   const signal = AbortSignal.any([stopped, over.signal, AbortSignal.timeout(timeoutMs)]);
   const allowed = protocols.map((name) => `protocol.${name}.allow=always`);
   const settings = [...SETTINGS, ...allowed].flatMap((each) => ["-c", each]);
-  const env = { ...ENVIRONMENT, GIT_ALLOW_PROTOCOL: protocols.join(":") };
+  const env: Record<string, string> = {
+    ...ENVIRONMENT,
+    ...limits.env,
+    GIT_ALLOW_PROTOCOL: protocols.join(":"),
+  };
+  if (authorities !== undefined) {
+    // Beside the copy, and gone with what is unfinished of it.
+    env["GIT_SSL_CAINFO"] = `${folder}.authorities.pem`;
+    await writeFile(env["GIT_SSL_CAINFO"], await authorities());
+  }
   const git = async (...args: string[]) => {
     const argv = ["git", ...settings, ...args];
     const ended = await exec(argv, { cwd: folder, env, signal, maxBytes: 4 * 1024 * 1024 });
@@ -214,6 +237,7 @@ async function fetchInto(
     await measured.stop();
   }
   await rm(join(folder, ".git"), { recursive: true, force: true });
+  await rm(`${folder}.authorities.pem`, { force: true });
 }
 
 /** What git said first; its usual advice is about a working tree that nobody has. */

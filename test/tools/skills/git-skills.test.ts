@@ -1,11 +1,14 @@
 import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { outgoingOfGit } from "../../../src/app/outgoing.ts";
 import { loadToolset, problemsOf } from "../../../src/app/toolset.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { loadSkills } from "../../../src/skills/load.ts";
 import { createExec } from "../../../src/tools/process.ts";
 import { type GitSkills, openGitSkills } from "../../../src/tools/skills/git-skills.ts";
+import { startProxy } from "../../fakes/connect-proxy.ts";
 import { nothingHeld } from "../../fakes/encoder.ts";
 import { folderWith, plain, skillText } from "../../skills/folder.ts";
 import { gitServer } from "./git-server.ts";
@@ -205,4 +208,33 @@ test("the program's runs have the skills, may run their scripts, and a failure i
   expect(skills.find(({ name }) => name === "http-5xx")?.body).toBe("Our way.");
   expect(skills.map(({ name }) => name)).toContain("web");
   expect(tools.map(({ name }) => name)).toContain("run_skill_script");
+});
+
+test("git goes through the configured proxy, trusts the configured authorities too, and leaves neither behind", async () => {
+  const proxy = await startProxy(1, () => 403);
+  const authority = fileURLToPath(new URL("../../net/certificates/authority.pem", import.meta.url));
+  const config = await loadConfig({
+    HTTPS_PROXY: proxy.url.replace("//", "//ana:word@"),
+    NODE_EXTRA_CA_CERTS: authority,
+  });
+  const { env, authorities } = outgoingOfGit(config.values);
+  const real = createExec({ encoder: nothingHeld });
+  let trusted = "";
+  const { problems, dataDir } = await opened(
+    [{ url: "https://git.shop.test/ops", commit: NEVER }],
+    {
+      protocols: ["https"],
+      env,
+      ...(authorities && { authorities }),
+      async exec(argv, call) {
+        trusted = await readFile(call?.env?.["GIT_SSL_CAINFO"] ?? "", "utf8");
+        return real(argv, call);
+      },
+    },
+  );
+  expect(problems()).toMatch(/403/);
+  expect(new Set(proxy.asked.map(({ target }) => target))).toEqual(new Set(["git.shop.test:443"]));
+  expect(trusted).toContain((await readFile(authority, "utf8")).trim());
+  expect(trusted.match(/BEGIN CERTIFICATE/g)?.length).toBeGreaterThan(50);
+  expect(await kept(dataDir)).toEqual([]);
 });
