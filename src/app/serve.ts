@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { whyChanging } from "../core/host-name.ts";
 import { chosenStore } from "../journal/stores.ts";
 import { loadAgents } from "./mcp-agents.ts";
 import { assemble } from "./assemble.ts";
@@ -17,6 +18,9 @@ const LOOPBACK = "127.0.0.1";
  */
 export async function serve(config: Config): Promise<number> {
   const log = createLogger(config);
+  const store = chosenStore(config.values);
+  for (const text of [await store.whyLost?.(), whyChanging(config.host)])
+    if (text !== undefined) log.warn(text);
   const bot = await assemble(config, log, { local: false });
   let http: HttpServer | undefined;
   let agents: Awaited<ReturnType<typeof loadAgents>>;
@@ -45,10 +49,7 @@ export async function serve(config: Config): Promise<number> {
       { log, signal: stopped },
     );
     if (connected.length === 0 && agents === undefined && !stopped.aborted) return 1;
-    log.info(
-      { store: chosenStore(config.values).shown, model: config.model.id ?? "none" },
-      "serving",
-    );
+    log.info({ store: store.shown, model: config.model.id ?? "none" }, "serving");
     await new Promise(() => {}); // until a signal ends the process
     return 0;
   } finally {

@@ -12,7 +12,7 @@ export const ERROR_CODES = {
     "The database is damaged, or is not the one that was started there; it was not touched.",
   STORE_FOREIGN: "The database file belongs to another program; it was not touched.",
   STORE_NEWER: "A newer version of this program wrote the database; it was not touched.",
-  STORE_UNSAFE: "The store's server may drop entries by itself; it was not used.",
+  STORE_UNSAFE: "The store can lose entries by itself where it is; it was not used.",
   JOURNAL_ALTERED: "Somebody changed a journal's entries; the program left the journal alone.",
   JOURNAL_LOST: "The store no longer has what it had acknowledged; the program reads what is left.",
   ENTRY_INVALID:

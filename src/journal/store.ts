@@ -19,6 +19,8 @@ export interface ChosenStore {
   readonly shown: string;
   /** What wakes processes to work, unless that is set. */
   readonly wakeups: "in-process" | "bullmq";
+  /** Why what it keeps will be lost where it is, a sentence; undefined: no reason is known. */
+  whyLost?(): Promise<string | undefined>;
   open(options?: OpenOptions): Promise<Journal>;
   /** For who only looks: an older version's store stays as it is. */
   read(options?: OpenOptions): Promise<JournalReader>;

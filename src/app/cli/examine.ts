@@ -4,6 +4,7 @@ import type { ChatAdapter, Vault } from "../../adapters/adapter.ts";
 import { PLATFORMS } from "../../adapters/platforms.ts";
 import type { Config } from "../../config/config.ts";
 import { totalTokens } from "../../core/block.ts";
+import { whyChanging } from "../../core/host-name.ts";
 import { messageOf } from "../../core/errors.ts";
 import { formatUtc } from "../../core/instant.ts";
 import { settingsOf } from "../../core/settings.ts";
@@ -281,7 +282,7 @@ async function* examineChannels(
 
 /** Notes in `kept` what the store has of whom each platform serves. */
 async function* examineStore(
-  { values }: Config,
+  { values, host }: Config,
   platforms: readonly ChatAdapter[],
   kept: Map<string, string>,
 ): AsyncIterable<CheckedPart> {
@@ -289,6 +290,8 @@ async function* examineStore(
   const weaknesses: string[] = [];
   try {
     const store = chosenStore(values);
+    const lost = await store.whyLost?.();
+    if (lost !== undefined) weaknesses.push(lost);
     const journal = await store.read({ warn: (text) => weaknesses.push(text) });
     try {
       const damage = await journal.check();
@@ -309,8 +312,8 @@ async function* examineStore(
           subject,
           text: `${store.shown}, ${counted(threads, "thread")} and ${counted(incidents, "incident")}; readable, \`audit --verify\` checks the seals`,
         };
-      for (const { host, beatAt, gone } of await journal.hosts()) {
-        const text = `${host}, last seen at ${formatUtc(beatAt, "second")}`;
+      for (const { host: name, beatAt, gone } of await journal.hosts()) {
+        const text = `${name}, last seen at ${formatUtc(beatAt, "second")}`;
         yield { state: gone ? "absent" : "ok", subject: "host", text };
       }
     } finally {
@@ -320,4 +323,6 @@ async function* examineStore(
     yield { state: "broken", subject, text: messageOf(error) };
   }
   for (const text of weaknesses) yield { state: "absent", subject, text };
+  const changing = whyChanging(host);
+  if (changing !== undefined) yield { state: "absent", subject: "host", text: changing };
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turnOfLoop, setTimeout as sleep } from "node:timers/promises";
 import { BotError, type ErrorCode, messageOf } from "../../core/errors.ts";
 import { makeFolder } from "../../core/folder.ts";
+import { type KindOf, refuseNetwork } from "./file-system.ts";
 import { newerStore, upgradeAheadText, upgradedText } from "../versions.ts";
 
 /** "WKJR": marks a database file as a Watchkeeper journal (SQLite's application_id). */
@@ -86,12 +87,14 @@ const SHOWN_AS_NOW: Readonly<Record<number, string>> = {
  * Opens the file to be read, making it and its folder when missing: in WAL mode, readable by its owner only. An older
  * version's file is brought up to this one's, all at once or not at all, which `warn` is told; that version refuses it from
  * then on.
- * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
+ * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER, STORE_UNSAFE (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openDatabase(
   path: string,
   warn: (text: string) => void,
+  kindOf?: KindOf,
 ): Promise<DatabaseSync> {
+  refuseNetwork(dirname(path), kindOf);
   await retryWhileLocked(path, () => inspect(path));
   create(path);
   const db = connect(path);
@@ -141,7 +144,9 @@ async function upgrade(db: DatabaseSync, path: string): Promise<number> {
 export async function openOlder(
   path: string,
   warn: (text: string) => void,
+  kindOf?: KindOf,
 ): Promise<DatabaseSync | undefined> {
+  refuseNetwork(dirname(path), kindOf);
   const version = await retryWhileLocked(path, () => inspect(path));
   const writer = WRITERS[version];
   if (writer === undefined) return undefined;

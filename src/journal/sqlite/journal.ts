@@ -13,13 +13,15 @@ import { dropsSnapshot, sealOfSnapshot } from "../snapshot.ts";
 import { createFlush, type Sync } from "./flush.ts";
 import { type JournalRow, type Looks, prepareLooks, prepareReads } from "./statements.ts";
 import * as verbs from "./verbs.ts";
-import { sizeOf } from "./file-system.ts";
+import { type KindOf, sizeOf } from "./file-system.ts";
 import { createStalls } from "./stalls.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 interface SqliteOptions extends OpenOptions {
   /** A file, created with its folder when missing. Several processes may share it. */
   path: string;
+  /** The kind of its folder's file system; in tests. */
+  kindOf?: KindOf;
   /** How the log is flushed; in tests and benchmarks, which count it or have a slow disk. */
   sync?: Sync;
   /** After how long the operator is told that the disk does not answer. Default 1 s. */
@@ -29,11 +31,11 @@ interface SqliteOptions extends OpenOptions {
 /**
  * Opens the embedded store: one SQLite file. It is read and flushed from here, and written by a thread of its own.
  * Entry times never run backwards within a journal, whatever the clock does.
- * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER (the file is untouched), STORE_UNAVAILABLE
+ * @throws BotError STORE_CORRUPT, STORE_FOREIGN, STORE_NEWER, STORE_UNSAFE (the file is untouched), STORE_UNAVAILABLE
  */
 export async function openSqliteJournal(options: SqliteOptions): Promise<Journal> {
-  const { path, now, warn = () => {}, sync, stallMs } = options;
-  const db = await openDatabase(path, warn);
+  const { path, now, warn = () => {}, sync, stallMs, kindOf } = options;
+  const db = await openDatabase(path, warn, kindOf);
   const writer = createWriter({
     path,
     warn,
@@ -68,8 +70,8 @@ export async function openSqliteJournal(options: SqliteOptions): Promise<Journal
  * @throws what `openSqliteJournal` throws
  */
 export async function readSqliteJournal(options: SqliteOptions): Promise<JournalReader> {
-  const { path, now = Date.now, warn = () => {} } = options;
-  const db = (await openOlder(path, warn)) ?? (await openDatabase(path, warn));
+  const { path, now = Date.now, warn = () => {}, kindOf } = options;
+  const db = (await openOlder(path, warn, kindOf)) ?? (await openDatabase(path, warn, kindOf));
   const file = { db, path, sql: prepareReads(db), now };
   return createReader(readBackend(file, createObserve(db, path)));
 }

@@ -10,7 +10,7 @@ export const sqlite = defineStore({
     dataDir: fromEnv(
       "DATA_DIR",
       z.string().prefault("./data"),
-      "Folder of the store and the log, relative to the folder you start the program in. It is created if it does not exist.",
+      "Folder of the store and the log, relative to the folder you start the program in. It is created if it does not exist, and must be on a disk of the machine: NFS and SMB are refused.",
     ),
   }),
   choose({ dataDir }) {
@@ -20,6 +20,7 @@ export const sqlite = defineStore({
     return {
       shown: `SQLite in ${folder}`,
       wakeups: "in-process",
+      whyLost: async () => (await import("./file-system.ts")).whyLost(folder),
       open: async (options) => (await load()).openSqliteJournal({ path, ...options }),
       read: async (options) => (await load()).readSqliteJournal({ path, ...options }),
     };
