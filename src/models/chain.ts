@@ -40,6 +40,8 @@ export interface Models {
    * where nothing from these places goes to a model
    */
   generate(request: ModelRequest, asked: Asked, options: GenerateOptions): Promise<Answered>;
+  /** Every model that `generate` may ask, in this order; none where nothing from there goes to a model. */
+  asks(asked: Pick<Asked, "own" | "newest" | "places">): readonly string[];
   /** Which model answers a thread whose own is this one, and why not that, in one sentence for people. */
   standing(own: string): string;
 }
@@ -97,16 +99,24 @@ export function createModels({ chain, load, health, routeOf }: ChainOptions): Mo
     return undefined;
   }
 
+  function asks({ own, newest, places }: Pick<Asked, "own" | "newest" | "places">): string[] {
+    const route = routeOf?.(places);
+    if (route !== undefined) return route === NO_MODEL ? [] : [route];
+    const ids = [...new Set([newest, own, ...behind(own)])];
+    // A run stays with the model that it switched to, so that its own is its last resort.
+    if (newest !== own) ids.push(...ids.splice(ids.indexOf(own), 1));
+    return ids;
+  }
+
   return {
+    asks,
     async generate(request, given, options) {
       const route = routeOf?.(given.places);
       if (route === NO_MODEL)
         throw new BotError("NOT_AVAILABLE", "Nothing from here goes to a model (`model.routes`).");
       const asked = route === undefined ? given : { ...given, own: route, newest: route };
-      const { own, newest } = asked;
-      const ids = [...new Set([newest, own, ...(route === undefined ? behind(own) : [])])];
-      // A run stays with the model that it switched to, so that its own is its last resort.
-      if (newest !== own) ids.push(...ids.splice(ids.indexOf(own), 1));
+      const { own } = asked;
+      const ids = asks(given);
       const outages = new Set(ids.filter((id) => health.outage(id) !== undefined));
       const failures = new Map<string, ModelError>();
       const answer = await askEach(ids, request, asked, options, failures);

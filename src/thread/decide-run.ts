@@ -110,5 +110,8 @@ function judgeAnswer(run: Run, modelRun: ModelRun, last: Entry<"assistant">): Wr
   const off = modelRun.toolsOff?.gate;
   if (off !== "limit" && off !== "stuck") return [runEndedDraft(run, "completed", ending)];
   const limit = off === "limit" ? (limitReached(modelRun) ?? "steps") : undefined;
-  return [runEndedDraft(run, "wrapped_up", `${ending}\n\n${phrases.runEndings.stopped(limit)}`)];
+  const { stopped } = phrases.runEndings;
+  return [
+    runEndedDraft(run, "wrapped_up", `${ending}\n\n${stopped(limit)}${phrases.goOn(run, " ")}`),
+  ];
 }

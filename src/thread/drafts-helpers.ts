@@ -7,6 +7,7 @@ import { capText } from "../core/text.ts";
 import { finishedDraft } from "./drafts-calls.ts";
 import { windowFor } from "./drafts-runs.ts";
 import { isCheck } from "./checking.ts";
+import { limitReached } from "./gates/limit.ts";
 import { entryId, numberOfCall, runName } from "./entry-ids.ts";
 import { helperWords, noHelper, report } from "./helper-phrases.ts";
 import { atWork, callsOf, depthOf, familyOf, MAX_AT_ONCE, rootOf } from "./family.ts";
@@ -139,7 +140,9 @@ export function reportDraft(call: Call, helper: Run): Draft<"tool_finished"> {
   const { status = "failed", text = "" } = ended ?? {};
   const calls = callsOf(helper).map((each) => numberOfCall(each.call));
   const said = { run, status, text: capText(text, MAX_REPORT_BYTES) };
-  const words = report(said, { steps: modelRun?.steps ?? 0, calls });
+  const isAtLimit = status === "wrapped_up" && modelRun?.toolsOff?.gate === "limit";
+  const limit = isAtLimit ? limitReached(modelRun) : undefined;
+  const words = report(said, { steps: modelRun?.steps ?? 0, calls, limit });
   const finished = finishedDraft(call, OUTCOMES[status], words);
   return { ...finished, tool: DELEGATE, doing: helperWords(task) };
 }

@@ -353,7 +353,7 @@ export function modelDrafts(
   if (run.stopped) return undefined;
   // Within a run the prefix stays the same bytes.
   if (facts.kind === "changed") {
-    const text = `${reportOf(run, phrases.runEndings.changed)}\n\n${phrases.runEndings.goOn}`;
+    const text = `${reportOf(run, phrases.runEndings.changed)}${phrases.goOn(run, "\n\n")}`;
     return [runEndedDraft(run, "wrapped_up", text)];
   }
   const { why, code } = facts;
@@ -384,9 +384,9 @@ function refusedDraft(
 
 /** The model was asked for as little as there can be, and it was too much: people get what is known, and can go on from there. */
 export function tooLongDraft(run: Run, { summary }: ModelRun["filling"]): RunEnded {
-  const { tooLong, soFar, goOn } = phrases.runEndings;
+  const { tooLong, soFar } = phrases.runEndings;
   const known = summary === undefined ? [] : [soFar(summary)];
-  const text = [reportOf(run, tooLong), ...known, goOn].join("\n\n");
+  const text = [reportOf(run, tooLong), ...known].join("\n\n") + phrases.goOn(run, "\n\n");
   return runEndedDraft(run, "wrapped_up", text, "MODEL_CONTEXT_TOO_LONG");
 }
 

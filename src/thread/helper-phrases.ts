@@ -22,19 +22,21 @@ export const noHelper = {
 
 const ENDS: Readonly<Record<Entry<"run_ended">["status"], string>> = {
   completed: "its report.",
-  wrapped_up: "it reached a limit; its report so far.",
+  wrapped_up: "it could not finish; its report so far.",
   failed: "it failed.",
   cancelled: "it was stopped.",
   silent: "it said nothing.",
 };
 
-/** A report as the result of the call that asked for it. `calls`: the numbers of those that it rests on. */
+/** A report as the result of the call that asked for it. `calls`: the numbers of those that it rests on. `limit`: the one that it reached. */
 export function report(
   { run, status, text = "" }: Pick<Entry<"run_ended">, "run" | "status" | "text">,
-  { steps, calls }: { steps: number; calls: readonly number[] },
+  { steps, calls, limit }: { steps: number; calls: readonly number[]; limit: string | undefined },
 ): string {
   const which = calls.length === 0 ? "no call" : `calls ${rangesOf(calls)}`;
-  return `Helper ${run}, ${counted(steps, "step")}, ${which}: ${ENDS[status]}\n${text}`;
+  const how =
+    limit === undefined ? ENDS[status] : `it reached its limit (${limit}); its report so far.`;
+  return `Helper ${run}, ${counted(steps, "step")}, ${which}: ${how}\n${text}`;
 }
 
 /** `T4–T6, T9`. */

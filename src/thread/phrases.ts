@@ -10,7 +10,7 @@ import { STAY_SILENT } from "../core/tool-spec.ts";
 import { type Action, titleOf } from "./action.ts";
 import { citationOf } from "./entry-ids.ts";
 import type { Absence } from "./machines.ts";
-import { isWithdrawn, type PendingPost, type Run, type UntoldFact } from "./state.ts";
+import { isInner, isWithdrawn, type PendingPost, type Run, type UntoldFact } from "./state.ts";
 import { type Call, refOf } from "./call.ts";
 import { questionExpiry } from "./waiting.ts";
 
@@ -51,12 +51,18 @@ export const runEndings = {
   changed: "The program was changed while this run was open, so it ends here.",
   outOfPhase: (tool: string, phase: string) =>
     `The model called ${tool} again and again, which the phase "${phase}" does not allow.`,
-  goOn: CONTINUE,
   tooLong: "The conversation does not fit into the model's window, even condensed.",
   soFar: (summary: string) => `So far, unfinished and not checked:\n\n${summary}`,
   stopped: (limit: string | undefined) =>
-    `Stopped because of ${limit === undefined ? "it went in circles" : `a limit (${limit})`}. ${CONTINUE}`,
+    limit === undefined
+      ? "Stopped because it went in circles."
+      : `Stopped because of a limit (${limit}).`,
 } as const;
+
+/** How people go on from an ending. The report of a helper and of a goal's task are for a model. `before`: what comes before it. */
+export function goOn(run: Pick<Run, "started">, before: string): string {
+  return isInner(run) ? "" : before + CONTINUE;
+}
 
 export function modelFailure(
   why: string,

@@ -132,6 +132,26 @@ test("a Stop of a run stops its helpers and calls off their cards", async () => 
   expect(stage.act.runs).toEqual([]);
 });
 
+test("a helper that reaches its limit says so in its report, and asks nobody to go on", async () => {
+  const looks = Array.from({ length: 20 }, (_, i) => ({ calls: [look(`web-${i}`)] }));
+  const stage = await helping({
+    main: [
+      { calls: [helper("look into web", { steps: 3 })] },
+      { text: "INCONCLUSIVE: it is not all seen [T2]." },
+    ],
+    "look into web": [...looks.slice(0, 2), { text: "Not all seen [T2]." }],
+  });
+  await stage.ask("what is wrong?");
+  const [result] = resultsIn(stage.requests.at(-1));
+  expect(result?.text).toContain(
+    "Helper r2, 3 steps, calls T2–T3: it reached its limit (3 steps); its report so far.",
+  );
+  expect(result?.text).toContain("Not all seen [T2].");
+  expect(result?.text).not.toContain("continue");
+  // Only the run that people asked can be gone on with, and that one came to its end.
+  expect(stage.chat.answers()).toMatchObject([{ status: "completed" }]);
+});
+
 test("a helper that fails is a result that says so", async () => {
   const stage = await helping({
     main: [{ calls: [helper("look into web")] }, { text: "INCONCLUSIVE: the helper failed." }],

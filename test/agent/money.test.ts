@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import { countedTokens } from "../../src/core/block.ts";
 import { moneyCounter, unpricedCounter } from "../../src/core/token-counters.ts";
 import type { Price } from "../../src/models/known.ts";
+import { createModels } from "../../src/models/chain.ts";
 import { createCostPerDay } from "../../src/tools/costs/cost-per-day.ts";
 import { createChat } from "../fakes/chat.ts";
-import type { Saying } from "../fakes/scripted-model.ts";
+import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool, type StageOptions } from "../fakes/stage.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking } from "./talking.ts";
 
@@ -125,6 +126,57 @@ test.each([
   await stage.ask("well?");
   expect(stage.model.requests).toHaveLength(2);
   expect(lastAnswer(stage)).toMatch(words);
+});
+
+/** What a day of so many cents leaves a thread whose own model costs a tenth of another that may answer in its place. */
+async function dearer(cents: number, options: { chain?: string[]; route?: string }) {
+  const { chain = [], route } = options;
+  const own = scriptedModel([fine, fine], "cheap/own");
+  const other = scriptedModel([fine, fine], "dear/other");
+  const asked: string[] = [];
+  const models = createModels({
+    chain,
+    health: { ...WELL, outage: (id) => (id === own.id && chain.length > 0 ? OUT : undefined) },
+    ...(route !== undefined && { routeOf: () => route }),
+    load: async (id) => {
+      asked.push(id);
+      return id === own.id ? own : other;
+    },
+  });
+  const times = (id: string) => (id === own.id ? 1 : 10);
+  const stage = await talking([], {
+    model: own,
+    models,
+    now: () => NOON,
+    priceOf: (id) => ({ input: times(id), cachedInput: 0, cacheWrite: 0, output: times(id) }),
+    talk: { cents: { all: cents }, maxOutputTokens: 1_000 },
+  });
+  await stage.ask("well?");
+  return {
+    answer: lastAnswer(stage),
+    asked,
+    used: await stage.journal.used(moneyCounter.all(DAY)),
+  };
+}
+
+const WELL = { answered: () => {}, failed: () => {}, look: async () => {} };
+const OUT = { code: "MODEL_OVERLOADED", since: NOON } as const;
+
+test.each([
+  ["of its place", { route: "dear/other" }],
+  ["behind it", { chain: ["cheap/own", "dear/other"] }],
+])("the day's money is set aside by the price of the model %s that answers", async (_, options) => {
+  // About 2 000 tokens: 0.2 cents of the cheap model, 2 of the dear one, which uses 1.1 of them.
+  expect(await dearer(0.5, options)).toMatchObject({
+    answer: expect.stringContaining("budgets.centsPerDay"),
+    asked: [],
+    used: 0,
+  });
+  expect(await dearer(3, options)).toEqual({
+    answer: "Fine.",
+    asked: ["dear/other"],
+    used: 11_000,
+  });
 });
 
 test("where money is limited, a model of an unknown price is not asked", async () => {

@@ -17,6 +17,7 @@ import type { ModelResponse } from "../../models/model.ts";
 import { retryUntilStored } from "../store.ts";
 import { book, bookMoney, costIn, opened, openMoney } from "./money.ts";
 import type { Allowance, ThreadContext } from "./parts.ts";
+import { allPlaces } from "./places.ts";
 import { channelsIn, peopleOf } from "./permission/look-up.ts";
 
 /** Tokens that the request will use, its response apart: counted for the one before and estimated for what came since. */
@@ -39,7 +40,10 @@ interface Paid {
 
 export interface Spend {
   run: string;
+  /** The run's own. */
   model: string;
+  /** The one that gave its newest turn, where that is another. */
+  newest?: string | undefined;
   /** Requests that the run has made. */
   steps: number;
   requestTokens: number;
@@ -87,7 +91,7 @@ export async function withinBudget(
   } catch (error) {
     // What was used of a response that was cut, nobody says.
     if (isBotError(error, "MODEL_CUT", "ABORTED", "TIMEOUT"))
-      pay(spend.model, { ...NO_USAGE, input: requestTokens, output });
+      pay(modelsFor(ctx, spend)[0] ?? spend.model, { ...NO_USAGE, input: requestTokens, output });
     throw error;
   } finally {
     allowance.used += used;
@@ -95,6 +99,11 @@ export async function withinBudget(
     if (goesOn && !ctx.over && allowance.deposit === undefined) ctx.allowances.set(run, allowance);
     else await settle(ctx, allowance);
   }
+}
+
+/** Those that may be asked: a place's own, or the run's and what stands behind it. */
+function modelsFor(ctx: ThreadContext, { model: own, newest = own }: Spend): readonly string[] {
+  return ctx.parts.models.asks({ own, newest, places: allPlaces(ctx) });
 }
 
 /** The run's own for as long as a request is under way; one that does not do is settled, and another is opened. */
@@ -127,7 +136,8 @@ async function takeAllowance(
   };
   try {
     const areMembers = await openShares(ctx, terms, allowance, spend.signal, amount);
-    await openMoney(ctx, terms, allowance, spend);
+    const models = modelsFor(ctx, spend);
+    await openMoney(ctx, terms, allowance, { models, requestTokens: spend.requestTokens });
     const ahead = areMembers ? Math.floor((terms.tokensPerDay * AHEAD) / amount) : 0;
     const wanted = amount * (1 + Math.min(spend.steps, ahead));
     const set = await setAside(ctx, terms, day, [wanted, amount]);

@@ -103,7 +103,16 @@ async function ask(
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = payersOf(run, instructs);
   const name = run.started.run;
-  const spend = { run: name, model: own, steps: modelRun.steps, requestTokens, askers, signal };
+  const { steps } = modelRun;
+  const spend = {
+    run: name,
+    model: own,
+    newest: last?.model,
+    steps,
+    requestTokens,
+    askers,
+    signal,
+  };
   try {
     let model = own;
     const { response, cost } = await withinBudget(ctx, terms, spend, async () => {

@@ -85,7 +85,15 @@ async function learnTurn(
   } = modelRun;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
   const askers = payersOf(run, telling.instructs);
-  const spend = { run: name, model: own, steps, requestTokens, askers, signal };
+  const spend = {
+    run: name,
+    model: own,
+    newest: last?.model,
+    steps,
+    requestTokens,
+    askers,
+    signal,
+  };
   let model = own;
   let instead: string | undefined;
   const { response, cost } = await withinBudget(ctx, terms, spend, async () => {

@@ -20,8 +20,17 @@ export function costIn(
   return cost === undefined ? {} : { microdollars: microdollarsOf(cost) };
 }
 
+/** @throws BotError BUDGET_EXHAUSTED where nobody knows the price */
+function costOfMost(ctx: ThreadContext, model: string, usage: Usage): number {
+  const { microdollars } = costIn(ctx, model, usage);
+  if (microdollars !== undefined) return microdollars;
+  const text = `The price of ${model} is unknown, so the limits in cents (budgets) can't be kept. Say its price in models.${model} of watchkeeper.yaml, or choose another model with \`model <id>\`.`;
+  throw new BotError("BUDGET_EXHAUSTED", text);
+}
+
 /**
- * Refuses what the day's money is not enough for, and sets aside what the request may cost at most. As with tokens, what was used
+ * Refuses what the day's money is not enough for, and sets aside what the request may cost at most, by the dearest of the models
+ * that may be asked. As with tokens, what was used
  * counts of a person's and a place's part, so that it may be passed by the requests that are under way.
  * @throws BotError BUDGET_EXHAUSTED, also where there is a limit and nobody knows the price
  */
@@ -29,16 +38,14 @@ export async function openMoney(
   ctx: ThreadContext,
   { cents = {}, budget, maxOutputTokens: output }: RunTerms,
   allowance: Allowance,
-  { model, requestTokens: input }: { model: string; requestTokens: number },
+  { models, requestTokens: input }: { models: readonly string[]; requestTokens: number },
 ): Promise<void> {
   const { day, payers } = allowance;
   const all = { ...cents, run: budget.cents };
   if (Object.values(all).every((limit) => limit === undefined)) return;
-  const { microdollars: most } = costIn(ctx, model, { ...NO_USAGE, input, output });
-  if (most === undefined) {
-    const text = `The price of ${model} is unknown, so the limits in cents (budgets) can't be kept. Say its price in models.${model} of watchkeeper.yaml, or choose another model with \`model <id>\`.`;
-    throw new BotError("BUDGET_EXHAUSTED", text);
-  }
+  // Whichever answers, the limit holds.
+  const costs = models.map((model) => costOfMost(ctx, model, { ...NO_USAGE, input, output }));
+  const most = Math.max(0, ...costs);
   const isLeft = async (counter: string, limit: number) =>
     (await retryUntilStored(ctx, () => ctx.journal.used(counter))) < microdollarsOfCents(limit);
   const { person, place } = cents;
