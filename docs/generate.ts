@@ -4,10 +4,11 @@ import * as z from "zod";
 import { drawThread } from "./draw-thread.ts";
 import { fileSchema, SETTINGS } from "../src/config/table.ts";
 import { SWITCHED_GATES } from "../src/core/gates.ts";
+import { LOG_EVENTS, LOG_FIELDS } from "../src/events/vocabulary.ts";
 import { GATES } from "../src/thread/gates/gates.ts";
 
 /**
- * Writes what `.env.example` and `docs/configuration.md` say of single settings and `docs/agent.md` of gates, and draws the readme's picture: `npm run docs`.
+ * Writes what `.env.example` and `docs/configuration.md` say of single settings, `docs/agent.md` of gates and `docs/operate.md` of the log, and draws the readme's picture: `npm run docs`.
  * A test holds them to it.
  */
 
@@ -90,6 +91,8 @@ const gateRows = GATES.map(({ name, about, ...gate }): Row => {
   return [name, isOn === undefined ? "always" : isOn ? "on" : "off", places.join(", "), about];
 });
 
+const logRows = (about: Readonly<Record<string, string>>): readonly Row[] => Object.entries(about);
+
 /** The page with the first table below a heading replaced. */
 function withTable(page: string, heading: string, table: string): string {
   const at = page.indexOf(heading);
@@ -132,6 +135,15 @@ export async function pages(): Promise<Record<string, string>> {
       await read("docs/agent.md"),
       "## Gates",
       tableOf(["gate", "default", "where", "what it does"], gateRows),
+    ),
+    "docs/operate.md": withTable(
+      withTable(
+        await read("docs/operate.md"),
+        "### Events",
+        tableOf(["event", "what happened"], logRows(LOG_EVENTS)),
+      ),
+      "### Fields",
+      tableOf(["field", "meaning"], logRows(LOG_FIELDS)),
     ),
     "docs/configuration.md": withTable(
       page,

@@ -8,7 +8,17 @@ const WARN = 40;
 const ERROR = 50;
 
 /** What stands in every line, or is said otherwise. */
-const UNSAID = new Set(["level", "time", "pid", "hostname", "msg", "err", "platform", "transport"]);
+const UNSAID = new Set([
+  "level",
+  "time",
+  "pid",
+  "hostname",
+  "msg",
+  "event",
+  "err",
+  "platform",
+  "transport",
+]);
 
 /**
  * A line of the log for somebody who watches it on a terminal. Empty: it tells of one thread's ordinary work, which is in its

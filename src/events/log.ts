@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Kind } from "../core/entry.ts";
+import type { Entry, Kind } from "../core/entry.ts";
 import { messageOf } from "../core/errors.ts";
 import type { BotEvent, MemoryEvent } from "./event.ts";
 import type { Subscriber } from "./bus.ts";
@@ -23,11 +23,11 @@ export function logEvents(log: Logger): Subscriber {
         return logEntry(log, event);
       case "model_asked": {
         const { key, run, step } = event;
-        return log.debug({ key, run, step }, "model asked");
+        return log.debug({ event: event.kind, key, run, step }, "model asked");
       }
       case "tool_began": {
         const { key, run, call, tool } = event;
-        return log.debug({ key, run, call, tool }, "tool began");
+        return log.debug({ event: event.kind, key, run, call, tool }, "tool began");
       }
       // The worker has logged what is wrong with these.
       case "taken":
@@ -37,13 +37,16 @@ export function logEvents(log: Logger): Subscriber {
       case "tool_crashed": {
         const { tool, error } = event;
         return log.error(
-          { tool, err: error },
+          { event: event.kind, tool, err: error },
           "a tool crashed; its caller was told: this is a fault in it",
         );
       }
       case "circuit_opened": {
         const { tool, failures, waitMs } = event;
-        return log.warn({ tool, failures, waitMs }, "a tool only fails and is left alone");
+        return log.warn(
+          { event: event.kind, tool, failures, waitMs },
+          "a tool only fails and is left alone",
+        );
       }
       case "memory":
         return logMemory(log, event);
@@ -53,24 +56,56 @@ export function logEvents(log: Logger): Subscriber {
 
 function logMemory(log: Logger, event: MemoryEvent): void {
   const { kind: _kind, did, ...of } = event;
-  if (event.did !== "failed") return log.debug(of, `memory ${did}`);
+  const name = `memory_${did}`;
+  if (event.did !== "failed") return log.debug({ event: name, ...of }, `memory ${did}`);
   const { doing, error: err, model } = event;
   if (doing === "embed")
-    log.warn({ err }, `${model} makes no vectors; memory compares words alone for a minute`);
+    log.warn(
+      { event: name, err },
+      `${model} makes no vectors; memory compares words alone for a minute`,
+    );
   // Who asked says more of it, and louder.
-  else log.debug({ err }, `memory failed to ${doing}`);
+  else log.debug({ event: name, err }, `memory failed to ${doing}`);
 }
 
 function logEntry(log: Logger, { key, entry }: Extract<BotEvent, { kind: "written" }>): void {
   const level = NOTABLE.has(entry.kind) ? "info" : "debug";
   if (!log.isLevelEnabled(level)) return;
-  const about = {
-    key,
-    id: entry.id,
-    ...("run" in entry && { run: entry.run }),
-    ...(entry.kind === "run_ended" && { status: entry.status }),
-  };
+  const about = { event: entry.kind, key, id: entry.id, ...namesIn(entry), ...figuresOf(entry) };
   log[level](about, entry.kind.replaceAll("_", " "));
+}
+
+/** What an entry is about, by its names: never what people wrote or tools found. */
+function namesIn(entry: Entry) {
+  return {
+    ...("run" in entry && { run: entry.run }),
+    ...("goal" in entry && typeof entry.goal === "string" && { goal: entry.goal }),
+    ...("call" in entry && { call: entry.call }),
+    ...("action" in entry && { action: entry.action }),
+    ...("tool" in entry && { tool: entry.tool }),
+    ...("gate" in entry && { gate: entry.gate }),
+  };
+}
+
+/** How something ended, and what it took. */
+function figuresOf(entry: Entry) {
+  if (entry.kind === "run_ended") return { status: entry.status };
+  if (entry.kind === "action_closed") return { outcome: entry.outcome };
+  if (entry.kind === "tool_finished") {
+    const { outcome, ms } = entry;
+    return { outcome, ...(ms !== undefined && { ms }) };
+  }
+  if (entry.kind !== "assistant") return {};
+  const { step, model, ms, usage } = entry;
+  const { input: inputTokens, output: outputTokens, cacheRead: cachedTokens } = usage;
+  return {
+    step,
+    ...(model !== undefined && { model }),
+    ms,
+    inputTokens,
+    outputTokens,
+    cachedTokens,
+  };
 }
 
 /** For `createBus`: a subscriber that throws is a fault of ours. */
