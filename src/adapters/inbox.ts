@@ -31,8 +31,8 @@ export type Inbound =
       /** How the digest on the card begins, `digestStart`; without it a pressed Approve does not count. */
       digest?: string;
     }
-  /** `run`: that one alone; without it everything. */
-  | { kind: "stop"; actor: Actor; run?: string }
+  /** `run`, `goal`: that one alone; without either everything. */
+  | { kind: "stop"; actor: Actor; run?: string; goal?: string }
   /** The author changed a message that was posted as `of`: its text now. */
   | { kind: "edited"; actor: Actor; of: string; text: string; address?: Address }
   | { kind: "removed"; of: string }

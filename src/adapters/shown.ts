@@ -1,3 +1,4 @@
+import type { ShownGoal } from "../core/goal.ts";
 import type { Usage } from "../core/block.ts";
 import type { Budget, Estimate } from "../core/budget.ts";
 import type {
@@ -177,8 +178,17 @@ export interface RootCard {
   groups: readonly { begunBy: string; card: AlertCard }[];
 }
 
+/** Everything that the message of a goal shows. Its texts are encoded. */
+export interface GoalCard extends ShownGoal {
+  /** As its delivery names it. */
+  id: string;
+  /** What the next extension adds, and its number; undefined: none is possible. */
+  extension: { number: number; estimate: Estimate } | undefined;
+}
+
 /** What a thread shows in one message for as long as it lives. */
 export type LivingCard =
+  | { kind: "goal"; card: GoalCard }
   | { kind: "incident"; card: IncidentCard }
   | { kind: "alerts"; card: AlertCard };
 
@@ -257,6 +267,10 @@ export type Outgoing =
       canSave?: true;
       /** It can be pressed below it that another run goes on from there, which may use so much. */
       goesOn?: Estimate;
+      /** A goal's, which `run` names: what was wanted, and its thread. */
+      goal?: { text: string; key: JournalKey };
+      /** Goes along as a file. */
+      file?: { name: string; text: string };
       /** Addresses of the text that may be clicked. */
       links?: readonly string[];
     }

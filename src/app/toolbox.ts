@@ -4,6 +4,8 @@ import type { Adapter } from "../adapters/adapter.ts";
 import { answerCommand } from "../commands/answers.ts";
 import { readTyped } from "../commands/typed.ts";
 import type { Config } from "../config/config.ts";
+import { goalBudgetOf, goalsPart } from "../config/goals.ts";
+import { settingsOf } from "../core/settings.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Viewer } from "../core/viewer.ts";
 import type { Journal, Stoppable } from "../journal/journal.ts";
@@ -54,6 +56,14 @@ function checkingOf(
   const verifyAfterMs = minutes > 0 ? minutes * 60_000 : undefined;
   const { firstLook } = model;
   return createChecking({ skills, tools: () => tools, firstLook, verifyAfterMs });
+}
+
+/** What a goal begins with; undefined: goals are off. */
+function goalTerms(values: Config["values"]): RunParts["goals"] {
+  const { enabled, budget, replan } = settingsOf(goalsPart, values);
+  if (!enabled) return undefined;
+  const every = replan === "every" ? 1 : replan === "on_change" ? 0 : replan;
+  return { budget: goalBudgetOf(budget), replan: every };
 }
 
 /** What runs with these terms can begin with. */
@@ -136,6 +146,7 @@ export function createToolbox(
       return terms;
     },
     termsOf: (prefix) => earlier.get(prefix),
+    goals: goalTerms(config.values),
     windowOf: (id) => contextWindowOf(id, settingsFor(id, config.model)),
   };
 

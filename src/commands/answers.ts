@@ -9,6 +9,7 @@ import { grantsIn, type Thread } from "../thread/state.ts";
 import { refOf } from "../thread/call.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { systemOf } from "../tools/find-tools.ts";
+import { goalStatusText } from "./goal-status.ts";
 import { suggest } from "../core/suggest.ts";
 import { APPROVAL_LIST } from "../core/tool-spec.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -73,7 +74,10 @@ export function answerCommand(command: Command, thread: Thread, parts: CommandPa
       return readRun({ name: "run", tool: "incident_update", args }, tools);
     }
     case "goal":
-      return { kind: "text", text: NO_GOALS, failed: true };
+      // One that begins is taken up before, where goals are on.
+      return command.text === undefined
+        ? say(goalStatusText(thread))
+        : { kind: "text", text: NO_GOALS, failed: true };
     case "invalid":
       return { kind: "text", text: command.problem, failed: true };
   }

@@ -1,10 +1,8 @@
 import type { MoreBudget } from "../core/budget.ts";
+import { THE_GOAL } from "../core/goal.ts";
 import { misspelled } from "./near-miss.ts";
 import { meantCommand } from "./phrases.ts";
 import { invalid, proseOr, type Reading } from "./reading.ts";
-
-/** As a button names the goal of its thread; there is one at work at most. */
-export const THE_GOAL = "goal";
 
 /** What is wanted has to fit one message of any platform, and every prompt of its planner. */
 export const MAX_GOAL = 4_000;
@@ -43,7 +41,7 @@ export function readGoal(rest: string, typed: boolean): Reading {
 function byVerb(verb: (typeof VERBS)[number]): Reading {
   if (verb === "status") return { kind: "command", command: { name: "goal" } };
   if (verb === "extend") return readExtension("");
-  if (verb === "stop") return { kind: "stop" };
+  if (verb === "stop") return { kind: "stop", goal: THE_GOAL };
   const choice = { kind: "goal", do: verb } as const;
   return { kind: "click", action: THE_GOAL, revision: 1, choice };
 }
@@ -81,7 +79,7 @@ function readExtension(text: string): Reading {
   if (by === undefined) return proseOr(true, "goal", "goal extend");
   const isPlain = Object.keys(by).length === 0;
   const choice = { kind: "extend" as const, ...(!isPlain && { by }) };
-  return { kind: "click", action: THE_GOAL, revision: 1, choice };
+  return { kind: "click", action: THE_GOAL, revision: 0, choice };
 }
 
 /** Undefined: it is none, or says one of them twice. */

@@ -5,7 +5,8 @@ import { type CommandWord, usage } from "./phrases.ts";
 export type Reading =
   | { kind: "message" }
   | { kind: "command"; command: Command }
-  | { kind: "stop" }
+  /** `goal`: the thread's goal alone. */
+  | { kind: "stop"; goal?: string }
   | { kind: "click"; action: string; revision: number; choice: Choice };
 
 /** Plain language. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { GoalBudget } from "../core/goal.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { isCron } from "../handoff/schedule.ts";
 import { channel } from "./policy.ts";
@@ -31,7 +32,7 @@ const budget = z.strictObject({
     .meta({ description: "Cents of a US dollar that one goal may cost.", unset: "no limit" }),
 });
 
-const own = z
+const ownBudget = z
   .strictObject({
     steps: steps.optional().meta({ description: "Its requests.", unset: "as of `goals.budget`" }),
     minutes: minutes
@@ -66,7 +67,7 @@ const schedule = z.strictObject({
     .min(1, "say what is wanted")
     .max(MAX_TEXT)
     .describe("What is wanted, as after `goal`."),
-  budget: own,
+  budget: ownBudget,
 });
 
 export type GoalSchedule = z.infer<typeof schedule>;
@@ -108,4 +109,18 @@ export const goalsPart = defineSettings({
       : {},
 });
 
-export type Goals = z.infer<typeof goalsPart.settings>;
+type Goals = z.infer<typeof goalsPart.settings>;
+
+/** What a goal may use. `own`: what its schedule says otherwise. */
+export function goalBudgetOf(
+  { steps: all, minutes: time, tokens: most, cents: money }: Goals["budget"],
+  own: GoalSchedule["budget"] = {},
+): GoalBudget {
+  const { cents: limit = money } = own;
+  return {
+    steps: own.steps ?? all,
+    minutes: own.minutes ?? time,
+    tokens: own.tokens ?? most,
+    ...(limit !== undefined && { cents: limit }),
+  };
+}

@@ -133,6 +133,9 @@ export interface ShownGoal {
   readonly answer: string | undefined;
 }
 
+/** As people type it: the one of the thread. */
+export const THE_GOAL = "goal";
+
 /** What a click is about: a goal by its name, or the one of its thread. */
 export function isGoal(ref: string): boolean {
   return /^(?:goal|g[1-9]\d*)$/.test(ref);

@@ -1,11 +1,14 @@
 import type { Answer, CallOutput, CallResult } from "../adapters/shown.ts";
 import { inPages } from "../core/pages.ts";
 import type { JournalKey } from "../core/journal-key.ts";
+import type { StoredEntry } from "../core/entry.ts";
 import { fold } from "../thread/fold.ts";
 import { runOfCall } from "../thread/entry-ids.ts";
 import { Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import { outgoingOf, resultTexts, type Shown } from "./outgoing.ts";
+import { goalAnswer, resultsOfGoal } from "./goals.ts";
+import { resultTexts } from "./results.ts";
+import { outgoingOf, type Shown } from "./outgoing.ts";
 
 /** The answers of the thread's ended runs, of `run` or of all, as they were shown. */
 async function* answersOf(
@@ -19,15 +22,25 @@ async function* answersOf(
   for await (const page of inPages(entries)) {
     for (const entry of page) {
       fold(thread, [entry]);
-      if (entry.kind !== "run_ended" || (run !== undefined && entry.run !== run)) continue;
+      const named = entry.kind === "run_ended" ? entry.run : goalEndedBy(entry);
+      if (named === undefined || (run !== undefined && named !== run)) continue;
       const item = thread.outbox.get(entry.id);
-      const message = item && outgoingOf({ key, thread, texts }, item, shown);
+      const message =
+        item?.kind === "goal"
+          ? goalAnswer({ key, thread }, item.goal, shown, {
+              results: await resultsOfGoal(entries, named, shown.encode),
+            })
+          : item && outgoingOf({ key, thread, texts }, item, shown);
       if (message?.kind === "answer") yield message;
     }
   }
 }
 
-/** A run's answer; undefined when it has not ended, or the thread has no such run. */
+function goalEndedBy(entry: StoredEntry): string | undefined {
+  return entry.kind === "goal_state" && entry.state === "ended" ? entry.goal : undefined;
+}
+
+/** A run's answer, or a goal's; undefined when it has not ended, or the thread has no such run. */
 export async function answerOf(
   journal: Journal,
   key: JournalKey,

@@ -8,7 +8,8 @@ import type { JournalKey } from "../core/journal-key.ts";
 import { fold } from "../thread/fold.ts";
 import { isUnsettled, Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
-import { outgoingOf, resultTexts, type Shown } from "./outgoing.ts";
+import { outgoingOf, type Shown } from "./outgoing.ts";
+import { resultTexts } from "./results.ts";
 import { isOver, livingIn } from "../thread/fold-living.ts";
 import { livingOf } from "./living.ts";
 import { cardOf, type Encode } from "./cards.ts";
@@ -28,7 +29,7 @@ export async function historyOf(
     for (const entry of page) {
       fold(thread, [entry]);
       if (entry.kind === "message" || entry.kind === "command") items.push(said(entry, encode));
-      else if (entry.kind === "run_ended" || entry.kind === "notice") {
+      else if (SAYS.has(entry.kind)) {
         const item = thread.outbox.get(entry.id);
         if (item === undefined || (item.kind === "notice" && item.notice.to !== undefined))
           continue;
@@ -42,12 +43,18 @@ export async function historyOf(
     return { kind: "card", card: cardOf(key, action, encode), at: action.proposal.at };
   });
   const standing = livingIn(thread).flatMap((living): HistoryItem[] => {
-    const { startedAt: at } = living.state;
-    return isOver(living) ? [] : [{ kind: "living", living: livingOf(thread, living, shown), at }];
+    const { state } = living;
+    const at = state.kind === "goal_started" ? state.at : state.startedAt;
+    return isOver(thread, living)
+      ? []
+      : [{ kind: "living", living: livingOf(thread, living, shown), at }];
   });
   const asked = items.slice(-limit).map((item) => stillAsking(item, thread));
   return [...asked, ...standing, ...cards];
 }
+
+/** What is owed to the thread once it is folded. */
+const SAYS: ReadonlySet<string> = new Set(["run_ended", "notice", "goal_state"]);
 
 function said(
   { actor, text, at }: Entry<"message"> | Entry<"command">,

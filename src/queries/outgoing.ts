@@ -1,16 +1,15 @@
 import { plannedTasks } from "../core/plan.ts";
-import type { CallResult, Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
+import type { Notice, Outgoing, Progress, Quoted } from "../adapters/shown.ts";
 import { whySilent } from "../thread/decide-run.ts";
 import { type Answer, plainNotice } from "../adapters/render/phrases.ts";
-import type { Entry, Outcome, StoredEntry } from "../core/entry.ts";
-import { keptFindings, keptGaps } from "../core/finding.ts";
+import type { Entry, Outcome } from "../core/entry.ts";
 import { type JournalKey, platformName, tryJournalKey } from "../core/journal-key.ts";
 import { capText } from "../core/text.ts";
 import { exactText } from "../security/sanitize.ts";
-import { addressesIn, type LinkRule } from "../core/links.ts";
+import type { LinkRule } from "../core/links.ts";
 import type { PreparedCall } from "../core/tool-call.ts";
 import { STAY_SILENT } from "../core/tool-spec.ts";
-import { isOpen, isShown, isUndoable } from "../thread/action.ts";
+import { isOpen, isShown } from "../thread/action.ts";
 import { actsIn } from "../thread/claims.ts";
 import { citationOf, INCIDENT_OFFER } from "../thread/entry-ids.ts";
 import { callsOf, depthOf, familyOf } from "../thread/family.ts";
@@ -29,6 +28,8 @@ import {
 import { argsOf, doingOf, givenArgs, type Call, refOf } from "../thread/call.ts";
 import { viewFor } from "../thread/views.ts";
 import { cardOf, type Encode } from "./cards.ts";
+import { linksIn, resultOf, type ResultTexts } from "./results.ts";
+import { goalAnswer } from "./goals.ts";
 
 /** What everything that is shown passes. */
 export interface Shown {
@@ -43,21 +44,9 @@ export interface Shown {
   canSave?: boolean;
 }
 
-/** What calls returned, whole, by call. */
-export type ResultTexts = ReadonlyMap<string, string>;
-
-/** For `outgoingOf`: a thread keeps only the beginning of some results. */
-export function resultTexts(entries: readonly StoredEntry[]): ResultTexts {
-  return new Map(
-    entries.flatMap((entry) =>
-      entry.kind === "tool_finished" ? [[entry.call, entry.text] as const] : [],
-    ),
-  );
-}
-
 /** The run's thread does not have all that its calls returned: the journal does. */
 export function isInJournal(item: OutboxItem): boolean {
-  return item.kind !== "notice" && callsOf(item.run).some(({ finished }) => finished?.isShortened);
+  return item.kind === "answer" && callsOf(item.run).some(({ finished }) => finished?.isShortened);
 }
 
 interface Source {
@@ -98,6 +87,7 @@ export function outgoingOf(
       ...(mentions !== undefined && { mentions }),
     };
   }
+  if (item.kind === "goal") return goalAnswer({ key, thread }, item.goal, { encode, mayLink });
   const { started, ended, modelRun } = item.run;
   const text = ended?.text === undefined ? undefined : encode(ended.text);
   // Whether it is silent says nothing of the systems.
@@ -165,12 +155,6 @@ function aboveOf({ messages, after, older, why }: Entry<"above">): NonNullable<A
   };
 }
 
-/** Of the addresses in a text those whose host is allowed, and those that people or a skill wrote here before. */
-function linksIn(text: string, { written }: Thread, mayLink: Shown["mayLink"]): string[] {
-  const addresses = addressesIn(text).map(({ address }) => address);
-  return [...new Set(addresses)].filter((each) => mayLink?.(each) === true || written.has(each));
-}
-
 /** The notice as it stays once what it is about waits no longer; undefined: it goes. */
 export function pastNotice(
   thread: Thread,
@@ -192,33 +176,6 @@ export function pastNotice(
   const word = settled?.happened === true ? "it happened" : "it did not happen";
   const how = settled === undefined ? "" : ` → settled by ${settled.name}: ${word}`;
   return plainNotice(encode(text + how));
-}
-
-function resultOf(call: Call, run: Run, encode: Encode, texts?: ResultTexts): CallResult[] {
-  if (call.finished === undefined) return [];
-  const { outcome, artifacts = [], files = [], findings = [], gaps = [], ms } = call.finished;
-  const text = texts?.get(call.call) ?? call.finished.text;
-  const args = givenArgs(call);
-  const doing = doingOf(call);
-  const { action } = call;
-  const { undoes, repeats } = run.started;
-  const isEdited = (action?.proposal.revision ?? 1) > 1;
-  const isPressed = undoes !== undefined || repeats !== undefined || isEdited;
-  const images = files.map((file) => ({ ...file, alt: file.alt && encode(file.alt) }));
-  const ended = {
-    outcome,
-    text: encode(text),
-    artifacts,
-    ...(images.length > 0 && { images }),
-    findings: keptFindings(findings, encode),
-    gaps: keptGaps(gaps, encode),
-    ms,
-    ...(action !== undefined && isUndoable(action) && { undo: action.action }),
-  };
-  const said = doing !== undefined && { doing: encode(doing) };
-  return [
-    { call: call.call, tool: call.tool, args, ...said, ...(isPressed && { isPressed }), ...ended },
-  ];
 }
 
 /** What somebody said in another place, as it is shown: theirs, and nothing more. */

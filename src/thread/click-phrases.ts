@@ -8,6 +8,7 @@ import type { QuestionEnd } from "./state.ts";
 
 export const THIS_QUESTION = "this question";
 export const THE_GOAL = "its goal";
+export const GOALS = "goals";
 
 /** Why a deny counts of somebody whom the platform did not look up. */
 export const notLookedUp = (minutes: number) =>

@@ -26,6 +26,7 @@ export interface Right {
     | "resume"
     | "extend"
     | "continue"
+    | "begin"
     | typeof phrases.BREAK_GLASS;
   what: string;
   place?: string | undefined;
@@ -37,6 +38,9 @@ const ANYONE = { approvers: { kind: "anyone" as const }, quorum: 1, barred: [] }
 
 /** The right that a reply needs: an answer permits nothing. */
 export const RIGHT_TO_ANSWER: Right = { verb: "answer", what: phrases.THIS_QUESTION, rule: ANYONE };
+
+/** The right to begin a goal. */
+export const RIGHT_TO_BEGIN: Right = { verb: "begin", what: phrases.GOALS, rule: ANYONE };
 
 /**
  * The right that the click needs. Only the newest approval is held against who asked: they may think better of it. Undefined:

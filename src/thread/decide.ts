@@ -9,6 +9,7 @@ import { atWork, endedHelper, MAX_AT_ONCE } from "./family.ts";
 import { goalStep } from "./decide-goal.ts";
 import { isHeld } from "./goal-next.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
+import { wantsGoal } from "./goal-begin.ts";
 import { offerDue } from "./incident-offer.ts";
 import { nextUndelivered } from "./undelivered.ts";
 import { escalationTime, isWaiting, waitingIn } from "./waiting.ts";
@@ -297,7 +298,7 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
       if (!busy.has(workKey.where)) return { do: "where", key: workKey.where };
       continue;
     }
-    if (!tellsFreezes(pending)) return { do: "begin", pending };
+    if (!mustBeSurveyed(pending)) return { do: "begin", pending };
     const key = workKey.survey(pending.entry.id);
     if (!busy.has(key)) return { do: "survey", key, pending };
   }
@@ -362,7 +363,9 @@ function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
   return entry.kind === "command" || isFree;
 }
 
-function tellsFreezes({ entry, stopped }: PendingPost): boolean {
+/** What is frozen is part of the answer, or who asks for it has to be known. */
+function mustBeSurveyed({ entry, stopped }: PendingPost): boolean {
+  if (wantsGoal({ entry, stopped })) return true;
   if (entry.kind !== "command" || stopped) return false;
   return entry.command.name === "status" || entry.command.name === "approvals";
 }

@@ -11,8 +11,8 @@ import {
 import { results, turned } from "./phrases.ts";
 import { privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
-import { isGoal } from "../core/goal.ts";
 import { entryId } from "./entry-ids.ts";
+import { goalClickDrafts, isOfGoal } from "./goal-clicks.ts";
 import { offerTaken, openingCall } from "./incident-offer.ts";
 import { openingDraft, repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { continueDrafts, extendDrafts } from "./extending.ts";
@@ -56,7 +56,8 @@ export function clickDrafts(
     if (thread.room.turned === click.id) return turnedDrafts(click, thread);
     return [privateNotice(click, turned(thread.room))];
   }
-  if (choice.kind === "extend" && !isGoal(click.action)) return extendDrafts(click, author, around);
+  if (isOfGoal(click)) return goalClickDrafts(click, author, around);
+  if (choice.kind === "extend") return extendDrafts(click, author, around);
   if (choice.kind === "continue") return continueDrafts(click, author, around);
   if (choice.kind === "incident") return offerDrafts(click, choice, author, thread);
   if (author === "unknown") return unjudgedDrafts(click, around);

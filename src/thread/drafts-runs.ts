@@ -209,7 +209,7 @@ export function repeatingDraft(
 type Begun = Entry<"message"> | Entry<"command"> | Entry<"click">;
 
 /** The next run, which answers what somebody said. */
-function startedDraft(begun: Begun, { counts }: Thread): Draft<"run_started"> {
+export function startedDraft(begun: Begun, { counts }: Thread): Draft<"run_started"> {
   const run = runName(counts.runs + 1);
   return {
     id: entryId.runStarted(run),

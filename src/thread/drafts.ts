@@ -58,6 +58,7 @@ import {
   type ModelFacts,
   modelDrafts,
 } from "./drafts-runs.ts";
+import { goalBegunDrafts } from "./goal-begin.ts";
 import { livingName } from "./fold-living.ts";
 import type { Call } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -70,7 +71,7 @@ interface Facts {
   prepare: Proposal | Wanted;
   dispatch: Rechecked;
   /** What is frozen, a sentence each. */
-  survey: readonly string[];
+  survey: readonly string[] | Author | "unknown";
   look: Above;
   think: ModelFacts;
   condense: CondenseFacts;
@@ -121,13 +122,19 @@ export function draftsOf<D extends keyof Known>(
   return DRAFTS[learned.do](learned, around);
 }
 
+function isList<T>(facts: readonly T[] | object | string): facts is readonly T[] {
+  return Array.isArray(facts);
+}
+
 /** Undefined also where something that came since the step was decided has done it or called it off. */
 const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
     begin: ({ pending }, around) => beginDrafts(pending, around),
     survey({ pending: { entry }, facts }, around) {
       const pending = around.thread.pending.get(entry.id);
-      return pending && beginDrafts(pending, around, facts);
+      if (pending === undefined) return undefined;
+      if (isList(facts)) return beginDrafts(pending, around, facts);
+      return goalBegunDrafts(pending, facts, around) ?? beginDrafts(pending, around);
     },
     prepare: ({ call, facts }, around) =>
       !isNew(call, around)

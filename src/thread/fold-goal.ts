@@ -205,6 +205,7 @@ export function applyGoalState(thread: Thread, entry: Entry<"goal_state">): void
         tokens: budget.tokens + tokens,
         ...(budget.cents !== undefined && { cents: budget.cents + cents }),
       };
+      goal.extendedBy.push(entry.by?.name ?? "");
       // Somebody else's pause stays.
       if (goal.pause?.why === "budget") resume(goal);
       return;

@@ -13,12 +13,14 @@ const PACE_MS = [3_000, 10_000, 20_000, 40_000, 60_000] as const;
 /** After so long a row of edits is over, ms. */
 const CALM_MS = 600_000;
 
-export function livingIn({ incidents, alerts }: Thread): LivingMessage[] {
-  return [...incidents.values(), ...alerts.values()];
+export function livingIn({ incidents, alerts, goals }: Thread): LivingMessage[] {
+  const told = [...goals.values()].map(({ message }) => message);
+  return [...incidents.values(), ...alerts.values(), ...told];
 }
 
 /** As deliveries and buttons name it. */
 export function livingName({ state, openedAt }: LivingMessage): string {
+  if (state.kind === "goal_started") return state.goal;
   return state.kind === "incident_state" ? state.incident : alertsName(openedAt);
 }
 
@@ -46,6 +48,8 @@ export function showLiving(
   if (living === undefined) return;
   const edits = paceAfter(living.shown.get(view), at);
   living.shown.set(view, { ref, seq, at, edits });
+  // Goals are forgotten as others begin.
+  if (living.state.kind === "goal_started") return;
   const isDone = (each: LivingMessage) => isQuiet(thread, each);
   if (living.state.kind === "incident_state")
     forgetOldest(thread, thread.incidents, MAX_PAST, isDone);
@@ -58,27 +62,35 @@ export function paceAfter(before: ShownLiving | undefined, at: number): number {
 }
 
 /** One that is over and shown so. What is said of it later finds its message on the platform. */
-function isQuiet({ views }: Thread, living: LivingMessage): boolean {
+function isQuiet(thread: Thread, living: LivingMessage): boolean {
   const { shown, touched } = living;
   const isTold = !("over" in living) || overDueAt(living) === undefined;
-  return isOver(living) && isTold && views.every((view) => (shown.get(view)?.seq ?? 0) >= touched);
+  return (
+    isOver(thread, living) &&
+    isTold &&
+    thread.views.every((view) => (shown.get(view)?.seq ?? 0) >= touched)
+  );
 }
 
 /** What it is about is over. */
-export function isOver(living: LivingMessage): boolean {
-  return "over" in living ? living.over !== undefined : isOverStatus(living.state.status);
+export function isOver({ goals }: Pick<Thread, "goals">, living: LivingMessage): boolean {
+  if ("over" in living) return living.over !== undefined;
+  const { state } = living;
+  if (state.kind === "incident_state") return isOverStatus(state.status);
+  return state.kind === "goal_started" && goals.get(state.goal)?.status === "ended";
 }
 
 /** What is over by then is the past in a new view: it is not shown there. */
 export function passOver(thread: Thread, view: string): void {
   for (const living of livingIn(thread))
-    if (isOver(living))
+    if (isOver(thread, living))
       living.shown.set(view, { ref: undefined, seq: living.touched, at: 0, edits: 0 });
 }
 
 /** From when on the view may show what it has not as it is, ms since 1970. A new message waits for nothing, nor does a person's word. */
-export function livingDueAt({ state }: LivingMessage, shown: ShownLiving | undefined): number {
-  if (shown?.ref === undefined || state.kind === "incident_state") return 0;
+export function livingDueAt(living: LivingMessage, shown: ShownLiving | undefined): number {
+  if (shown?.ref === undefined || living.state.kind === "incident_state") return 0;
+  if ("turned" in living && living.turned > shown.seq) return 0;
   return nextEditAt(shown);
 }
 

@@ -60,6 +60,8 @@ import {
   noteGoal,
 } from "./fold-goal.ts";
 import { goalAtWork } from "./goal.ts";
+import { THE_GOAL } from "../core/goal.ts";
+import { noteGoalMessage } from "./goal-message.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
@@ -87,6 +89,7 @@ export function fold(thread: Thread, entries: readonly StoredEntry[]): Thread {
     noteRoot(thread, entry);
     noteOffer(thread, entry, call);
     noteGoal(thread, entry, call);
+    noteGoalMessage(thread, entry);
   }
   return thread;
 }
@@ -246,7 +249,9 @@ function stop(thread: Thread, entry: Entry<"stop">): void {
   const atWork = goalAtWork(thread);
   const isOfGoal = meant !== undefined;
   const goal =
-    entry.run === undefined && (!isOfGoal || atWork?.started.goal === meant) ? atWork : undefined;
+    entry.run === undefined && (!isOfGoal || meant === THE_GOAL || atWork?.started.goal === meant)
+      ? atWork
+      : undefined;
   if (goal !== undefined) goal.stoppedBy ??= entry.actor.name;
   // Of a goal that has no run nothing else is meant.
   const named = entry.run ?? (isOfGoal ? (goal?.work?.run ?? "") : undefined);

@@ -1,6 +1,7 @@
 import { NO_USAGE, type Usage } from "../core/block.ts";
 import type { Actor, Entry } from "../core/entry.ts";
 import type { GoalBudget, GoalPause, GoalSection, GoalTaskStatus } from "../core/goal.ts";
+import type { ShownGoalMessage } from "./shown-living.ts";
 import { type Money, NO_MONEY } from "../core/money.ts";
 
 /** A goal as its thread's entries say: everything that decides how it goes on. */
@@ -48,6 +49,11 @@ export interface Goal {
   readonly results: Set<string>;
   readonly report: GoalSection[];
   readonly used: GoalUse;
+  /** Who extended it, each time by name. */
+  extendedBy: string[];
+  readonly message: ShownGoalMessage;
+  /** It has ended, and its report is to be written into the folder for reports, where there is one. */
+  isReportOwed: boolean;
 }
 
 export interface GoalTask {
@@ -107,7 +113,7 @@ interface GoalUse {
 }
 
 export function newGoal(started: Entry<"goal_started">): Goal {
-  const { budget, requires = [], at } = started;
+  const { budget, requires = [], at, seq } = started;
   return {
     started,
     budget,
@@ -135,5 +141,8 @@ export function newGoal(started: Entry<"goal_started">): Goal {
     results: new Set(),
     report: [],
     used: { steps: 0, usage: NO_USAGE, money: NO_MONEY, ms: 0, since: at },
+    extendedBy: [],
+    message: { state: started, openedAt: seq, touched: seq, turned: seq, shown: new Map() },
+    isReportOwed: false,
   };
 }

@@ -25,6 +25,12 @@ export interface ShownLiving {
 /** An incident that was opened in the thread. */
 export type ShownIncident = Living<Entry<"incident_state">>;
 
+/** A goal of the thread. */
+export interface ShownGoalMessage extends Living<Entry<"goal_started">> {
+  /** The newest entry that people wait to see: it was paused, ended or extended, or a card came or was decided. */
+  turned: number;
+}
+
 /** A group of alerts that the thread is told of. */
 export interface ShownAlerts extends Living<Entry<"alert_state">> {
   /** Names of alerts that it was looked into by. */
@@ -66,4 +72,4 @@ export interface Silence {
   readonly approvedBy: readonly string[];
 }
 
-export type LivingMessage = ShownIncident | ShownAlerts;
+export type LivingMessage = ShownIncident | ShownAlerts | ShownGoalMessage;

@@ -157,6 +157,8 @@ export type OutboxItem =
       goesOn?: true;
       views: Set<string>;
     }
+  /** A goal has ended. */
+  | { kind: "goal"; id: string; seq: number; goal: Goal; views: Set<string> }
   | { kind: "notice"; id: string; seq: number; notice: Entry<"notice">; views: Set<string> };
 
 /** A read that found something broken when it was last made. */

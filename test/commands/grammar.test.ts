@@ -37,7 +37,7 @@ describe("commands", () => {
       expect(readText(`/Goal ${verb}!`)).toEqual(click({ kind: "goal", do: verb }));
     }
     for (const text of ["goal stop", "/goal stop!"])
-      expect(readText(text)).toEqual({ kind: "stop" });
+      expect(readText(text)).toEqual({ kind: "stop", goal: "goal" });
     const extended = {
       "": undefined,
       " by 30m": { minutes: 30 },
@@ -49,9 +49,10 @@ describe("commands", () => {
       " by 1,000,000 tokens + 2 days": { tokens: 1_000_000, minutes: 2_880 },
     };
     for (const [text, by] of Object.entries(extended))
-      expect(readText(`goal extend${text}`), text).toEqual(
-        click({ kind: "extend", ...(by && { by }) }),
-      );
+      expect(readText(`goal extend${text}`), text).toEqual({
+        ...click({ kind: "extend", ...(by && { by }) }),
+        revision: 0,
+      });
   });
 
   it.each([

@@ -86,6 +86,8 @@ export interface StageOptions {
   /** Which model is really asked. Default: that one, whatever became of it before. */
   models?: Models;
   talk?: Partial<RunTerms>;
+  /** What goals begin with. Default: they are off. */
+  goals?: NonNullable<ThreadParts["run"]["goals"]>;
   /** What models cost. Default: no money is counted. */
   priceOf?: ThreadParts["priceOf"];
   people?: KnownPerson[];
@@ -198,6 +200,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
           frozen,
         }),
       ...(checks !== undefined && { checks }),
+      ...(options.goals !== undefined && { goals: options.goals }),
       plain: (text) => answerWithoutModel(text, tools, describeInput),
       terms: talk,
     },

@@ -111,7 +111,7 @@ const lines = ({ shown }: Chat) =>
     if (item.kind === "card") return `${item.card.action} ${item.card.phase}`;
     if (item.kind === "living") {
       const { kind, card } = item.living;
-      return kind === "incident" ? `${card.id} ${card.status}` : `${card.name} ${card.firing}`;
+      return kind === "alerts" ? `${card.name} ${card.firing}` : `${card.id} ${card.status}`;
     }
     if (item.kind !== "say") return item.kind;
     const { message } = item;

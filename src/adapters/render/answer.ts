@@ -60,7 +60,8 @@ export async function renderAnswer(
     const more = isCut ? [readButton("answer", answer.run, "More")] : [];
     const whole = { name: "answer.md", text: answer.text };
     const blocks = [...head, ...evidenceFold(answer), ...footer(answer)];
-    const feedback = isModels(answer) ? { feedbackOn: answer.run } : {};
+    const isRun = answer.goal === undefined;
+    const feedback = isModels(answer) && isRun ? { feedbackOn: answer.run } : {};
     const saves = isModels(answer) && answer.canSave === true ? [saveButton(answer.run)] : [];
     const buttons = [...more, ...offerButtons(answer), ...saves];
     return { blocks, buttons, ...feedback, ...(isCut && { whole }) };

@@ -22,7 +22,7 @@ export type ButtonAction =
   | AlertPress
   /** Keeps the run's answer as a case of an evaluation. */
   | { kind: "save"; run: string }
-  | { kind: "stop"; run?: string };
+  | { kind: "stop"; run?: string; goal?: string };
 
 /** Opens the form in which that is said of an incident. */
 export interface IncidentPress {
@@ -88,7 +88,6 @@ const SIMPLE: Readonly<Record<string, (ref: string) => ButtonAction>> = {
   "no-incident": (offer) => clickOf(offer, NO_REVISION, { kind: "incident", opens: false }),
   "goal-pause": (goal) => clickOf(goal, NO_REVISION, { kind: "goal", do: "pause" }),
   "goal-resume": (goal) => clickOf(goal, NO_REVISION, { kind: "goal", do: "resume" }),
-  extend: (what) => clickOf(what, NO_REVISION, { kind: "extend" }),
   happened: (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: true }),
   "not-happened": (ref) => clickOf(ref, NO_REVISION, { kind: "settle", happened: false }),
 };
@@ -108,9 +107,10 @@ export function clickOf(action: string, revision: number, choice: Choice): CardC
   return { kind: "click", action, revision, choice };
 }
 
-/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:save:r1`, `wk:stop:r1`, `wk:stop`, `wk:extend:r1:<number of the extension>`, `wk:continue:r1`. */
+/** `wk:approve:a1:2:<start of the digest>`, `wk:undo:a1:2:<the same>`, `wk:repeat:a1:2:<the same>`, `wk:deny:a1:2`, `wk:details:a1`, `wk:answer:r1.t2:<the choice>`, `wk:more:r1`, `wk:checks:r1`, `wk:output:r1.t2:<page or file>`, `wk:save:r1`, `wk:stop:r1`, `wk:stop:g1`, `wk:stop`, `wk:extend:r1:<number of the extension>`, `wk:continue:r1`. */
 const ID = /^wk:([a-z-]+)(?::([\w.-]+))?(?::([^]+))?$/;
 const RUN = /^r[1-9]\d{0,8}$/;
+const GOAL = /^g[1-9]\d{0,8}$/;
 const REVISION = /^[1-9]\d{0,8}$/;
 /** Up to 0.3 a button said nothing of the digest. */
 const EXACT = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
@@ -118,10 +118,7 @@ const EXACT = /^([1-9]\d{0,8})(?::([0-9a-f]{12}))?$/;
 /** What a pressed button means; undefined for an unknown id, such as another version's. */
 export function readButtonAction(id: string): ButtonAction | undefined {
   const [, verb = "", ref, rest] = ID.exec(id) ?? [];
-  if (verb === "stop")
-    return rest === undefined && RUN.test(ref ?? "r1")
-      ? { kind: "stop", ...(ref !== undefined && { run: ref }) }
-      : undefined;
+  if (verb === "stop") return rest === undefined ? stopOf(ref) : undefined;
   if (ref === undefined) return undefined;
   if (verb === "save")
     return rest === undefined && RUN.test(ref) ? { kind: "save", run: ref } : undefined;
@@ -140,6 +137,12 @@ export function readButtonAction(id: string): ButtonAction | undefined {
   if (rest === undefined && Object.hasOwn(SIMPLE, verb)) return SIMPLE[verb]?.(ref);
   if (!Object.hasOwn(REVISED, verb) || !REVISION.test(rest ?? "")) return undefined;
   return REVISED[verb]?.(ref, Number(rest));
+}
+
+function stopOf(ref: string | undefined): ButtonAction | undefined {
+  if (ref === undefined) return { kind: "stop" };
+  if (GOAL.test(ref)) return { kind: "stop", goal: ref };
+  return RUN.test(ref) ? { kind: "stop", run: ref } : undefined;
 }
 
 function feedbackOf(verb: string, run: string): Feedback | undefined {

@@ -79,6 +79,23 @@ export function continueButton(run: string, upTo: Estimate): Button {
   return { id: `wk:continue:${run}`, label, style: "plain" };
 }
 
+/** On a goal's message. */
+export function goalButton(to: "pause" | "resume", goal: string): Button {
+  const style = to === "resume" ? "primary" : "plain";
+  return { id: `wk:goal-${to}:${goal}`, label: to === "pause" ? "Pause" : "Resume", style };
+}
+
+/** On a goal's message: nothing of it can be gone on with afterwards. */
+export function stopGoalButton(goal: string): Button {
+  const confirm = {
+    title: "Stop this goal?",
+    text: "What is done stays in its report. A stopped goal can't be resumed; a paused one can.",
+    yes: "Stop it",
+    no: "Go on",
+  };
+  return { id: `wk:stop:${goal}`, label: "Stop", style: "danger", confirm };
+}
+
 /** All of an action, as its card stands, was shown to whoever makes it. */
 export function openedClick({ action, revision, digest }: ActionCard): Click {
   const click = clickOf(action, revision, { kind: "open" });

@@ -321,3 +321,8 @@ export function conclusionOf(markdown: string): string {
   const said = word === "" ? plain : `${GRADES[word]}: ${plain.slice(mark.length)}`;
   return /^[^]{20,}?[.!?](?=\s)/.exec(said)?.[0] ?? said;
 }
+
+/** In place of a file that goes with an answer. */
+export function notSentAlong(name: string, why: string): string {
+  return `I couldn't send ${name} here: ${why}`;
+}

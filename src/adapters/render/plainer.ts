@@ -59,6 +59,7 @@ const UNSHOWN = {
   card: "An action's card could not be shown here: the chat refused it. The file says what it is. To decide it, ask for it again.",
   incident:
     "An incident's card could not be shown here: the chat refused it. The file has it whole.",
+  goal: "How a goal stands could not be shown here: the chat refused it. The file has it whole.",
   alerts: "How alerts stand could not be shown here: the chat refused it. The file has it whole.",
 } as const;
 

@@ -31,7 +31,7 @@ import { loadFile, loadPage, type Page, type ReadFile, type ReadingParts } from 
 export type ClickOrStop =
   | Click
   | Feedback
-  | { kind: "stop"; run?: string }
+  | { kind: "stop"; run?: string; goal?: string }
   | { kind: "text"; text: string };
 
 /** What a platform does about a press or a sent form. Each call also acknowledges it. */

@@ -8,6 +8,7 @@ import { renderProgress, type RunProgress } from "../render/progress.ts";
 import { imagesOf, renderImages, renderOutgoing, renderText } from "../render/message.ts";
 import { renderQuote } from "../render/quote.ts";
 import { isBotError, messageOf } from "../../core/errors.ts";
+import { notSentAlong } from "../render/phrases.ts";
 import { fileOf, plainer, plainerCard, unshown, type What } from "../render/plainer.ts";
 import { aloudDelivery } from "./notice-ids.ts";
 import { isPrivate, partsOf, type Posting, type Sending } from "./posting.ts";
@@ -88,6 +89,7 @@ export function createChatView<Place, Message>(
       const saidAt = performance.now();
       const ref = await put(ofMessage(rendered, images), { ...delivery, isUrgent });
       if (message.kind === "answer") {
+        await sendAlong(place, parts, message.file, delivery);
         sign.ends(place, message.run, saidAt, isSureOf(delivery));
         const isConclusion = message.isModelRun && message.status === "completed";
         if (isConclusion) parts.onConclusion?.(place, rendered.summary);
@@ -186,6 +188,25 @@ function editIn<Place, Message>(place: Place, posting: Posting<Place, Message>) 
     }
     return isWhole;
   };
+}
+
+/** A file below its message. Where the platform refuses it for good, it says so there: the message stands. */
+async function sendAlong<Place, Message>(
+  place: Place,
+  { sendFile, posting, encode, allowLink, log }: ChatViewParts<Place, Message>,
+  file: { name: string; text: string } | undefined,
+  { id, isRetry }: Delivery,
+): Promise<void> {
+  if (file === undefined) return;
+  const delivery = { id: `${id}:file`, isRetry };
+  try {
+    await sendFile(place, file, delivery);
+  } catch (error) {
+    if (!isBotError(error) || error.refused === undefined) throw error;
+    log.warn({ err: error }, "a file could not be sent along");
+    const words = await renderText(notSentAlong(file.name, messageOf(error)), allowLink);
+    await posting.put(place, encode(words), delivery);
+  }
 }
 
 /** The run is over: only progress that nobody recorded is taken away, where the platform lets it. */

@@ -1,5 +1,6 @@
 import { isOverStatus } from "../../core/incident-status.ts";
 import type { ActionCard, LivingCard } from "../shown.ts";
+import { goalTyped } from "../render/goal.ts";
 import { livingMessage } from "../render/living.ts";
 import { renderDetails, wholeCard } from "../render/card-details.ts";
 import { isSettled, standingOf, undoWords } from "../render/phrases.ts";
@@ -32,6 +33,7 @@ export function livingText(living: LivingCard, look: Look): string {
 }
 
 function typedFor({ kind, card }: LivingCard): string {
+  if (kind === "goal") return goalTyped(card);
   if (kind === "alerts") return `tells how ${card.name} stands`;
   if (isOverStatus(card.status)) return card.id;
   return `incident update ${card.id} note="…" · incident resolve ${card.id}`;

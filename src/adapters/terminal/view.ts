@@ -35,6 +35,8 @@ export interface TerminalView extends View {
  */
 export function createView(parts: ViewParts): TerminalView {
   const { print, activity, look } = parts;
+  /** How each living message stood when it was last told. */
+  const lines = new Map<string, string>();
 
   async function say(message: Outgoing): Promise<string> {
     await parts.ready;
@@ -75,12 +77,17 @@ export function createView(parts: ViewParts): TerminalView {
     updateCard: (_ref, card) => showAction(card),
     async postLiving(living) {
       await parts.ready;
+      lines.set(living.card.id, livingLine(living));
       await print(`\n${livingText(living, look())}\n`);
       return randomUUID();
     },
     async updateLiving(_ref, living) {
       await parts.ready;
-      await print(livingLine(living));
+      // What is printed stays, so only what says something else is worth a line.
+      const line = livingLine(living);
+      if (lines.get(living.card.id) === line) return;
+      lines.set(living.card.id, line);
+      await print(line);
     },
     async delete() {
       await parts.ready;

@@ -98,6 +98,8 @@ function owedBy(ctx: ThreadContext, undelivered: Exclude<Undelivered, { kind: "p
 function wordsOf(state: LivingMessage["state"]): Pick<Owed, "name" | "words"> {
   if (state.kind === "alert_state")
     return { name: "the message of its alerts", words: alertsLine(state) };
+  if (state.kind === "goal_started")
+    return { name: "the message of a goal", words: `Goal ${state.goal}: ${state.text}` };
   const { incident, status, title } = state;
   return { name: incident, words: `${incident}, ${status}: ${title}` };
 }
@@ -108,6 +110,18 @@ function owedItem(ctx: ThreadContext, item: OutboxItem): Owed {
   if (item.kind === "notice") {
     const { to = newestAsker(ctx.thread), at } = item.notice;
     return { name: "a notice", words: message.text ?? "", asker: to, since: at };
+  }
+  if (item.kind === "goal") {
+    const { started, end = started } = item.goal;
+    const [asker] = started.principals;
+    const answer = message.kind === "answer" ? { answer: message } : {};
+    return {
+      name: `the end of goal ${started.goal}`,
+      words: "A goal has ended.",
+      asker,
+      since: end.at,
+      ...answer,
+    };
   }
   const { started, ended = started } = item.run;
   const name = `the answer of ${started.run}`;

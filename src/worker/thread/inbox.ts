@@ -144,8 +144,9 @@ async function contentOf(
   const { account, name } = inbound.actor;
   const actor = { account, name };
   if (inbound.kind === "stop") {
-    const { run } = inbound;
-    return { kind: "stop", actor, ...(run !== undefined && { run }) };
+    const { run, goal } = inbound;
+    const of = { ...(run !== undefined && { run }), ...(goal !== undefined && { goal }) };
+    return { kind: "stop", actor, ...of };
   }
   if (inbound.kind === "pin") {
     const { incident, of: message, off } = inbound;
@@ -186,7 +187,7 @@ async function contentOf(
       };
     }
     case "stop":
-      return { kind: "stop", actor };
+      return { kind: "stop", actor, ...(reading.goal !== undefined && { goal: reading.goal }) };
     case "click": {
       if (inbound.pasted === true) {
         throw new BotError(

@@ -12,6 +12,7 @@ import {
   JUDGE_LIMIT_MS,
   type Right,
   RIGHT_TO_ANSWER,
+  RIGHT_TO_BEGIN,
   rightFor,
 } from "../../thread/click-rights.ts";
 import type { ClickFacts } from "../../thread/drafts-clicks.ts";
@@ -176,6 +177,24 @@ export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {
     putOff(ctx, key, error, limit);
     return undefined;
   });
+  return async () => {
+    if (facts !== undefined && !signal.aborted) await conclude(ctx, { ...step, facts });
+  };
+};
+
+/** A goal begins for somebody who may have it work for them. */
+export const judgeBeginning: Learn<"survey"> = async (ctx, step, signal) => {
+  const { key, pending } = step;
+  const { actor, at } = pending.entry;
+  const limit = at + JUDGE_LIMIT_MS;
+  const facts = await mayDo(ctx, actor.account, RIGHT_TO_BEGIN, { signal }).catch(
+    (error: unknown) => {
+      if (ctx.now() >= limit) return "unknown" as const;
+      ctx.log.warn({ err: error, key: ctx.key }, "who wants a goal could not be judged yet");
+      putOff(ctx, key, error, limit);
+      return undefined;
+    },
+  );
   return async () => {
     if (facts !== undefined && !signal.aborted) await conclude(ctx, { ...step, facts });
   };

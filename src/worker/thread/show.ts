@@ -19,11 +19,11 @@ import {
   pastNotice,
   progressOf,
   quotedOf,
-  type ResultTexts,
-  resultTexts,
   type Shown as ShownWords,
 } from "../../queries/outgoing.ts";
 import { cardOf } from "../../queries/cards.ts";
+import { type ResultTexts, resultTexts } from "../../queries/results.ts";
+import { goalAnswer, resultsOfGoal } from "../../queries/goals.ts";
 import { livingOf } from "../../queries/living.ts";
 import { livingIn, livingName } from "../../thread/fold-living.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../../core/journal-key.ts";
@@ -31,7 +31,8 @@ import { isPast } from "../../thread/live-notices.ts";
 import { SAVE_EVAL } from "../../core/tool-spec.ts";
 import { SILENCE } from "../../thread/silences.ts";
 import { showElsewhere } from "./elsewhere.ts";
-import { Thread } from "../../thread/state.ts";
+import { type OutboxItem, Thread } from "../../thread/state.ts";
+import type { Outgoing } from "../../adapters/shown.ts";
 
 const DELIVERY_MS = 20_000;
 
@@ -44,7 +45,9 @@ export const show: Learn<"deliver"> = (ctx, step, signal) => {
     let told: Unshown | undefined;
     const unshown = (each: Unshown) => void (told = each);
     const { key: place, thread } = ctx;
-    const context = { key: place, thread, texts, readArtifact, unshown, ...attemptsAt(ctx, view) };
+    const goalOf = (item: GoalItem) => goalSaid(ctx, item);
+    const attempts = attemptsAt(ctx, view);
+    const context = { key: place, thread, texts, readArtifact, goalOf, unshown, ...attempts };
     const entry = shownId(undelivered);
     const words = shownAs(ctx.parts);
     const { ref, instead } = await deliver(shown, view, context, undelivered, words).then(
@@ -225,13 +228,27 @@ interface Showing extends Attempts, Required<Pick<Delivery, "unshown">> {
   texts: ResultTexts | undefined;
   /** Of this thread. */
   readArtifact(id: string): Promise<Uint8Array>;
+  goalOf(item: GoalItem): Promise<Outgoing>;
+}
+
+type GoalItem = Extract<OutboxItem, { kind: "goal" }>;
+
+/** What is said of a goal that has ended: its runs' calls are read from the journal. */
+async function goalSaid(
+  { key, journal, thread, adapter, parts }: ThreadContext,
+  { goal }: GoalItem,
+): Promise<Outgoing> {
+  const words = shownAs(parts);
+  const entries = await journal.read(key);
+  const results = await resultsOfGoal(entries, goal.started.goal, words.encode);
+  return goalAnswer({ key, thread }, goal, words, { results, link: adapter.link(key) });
 }
 
 /** Shows one undelivered thing in a view. Returns the message; "" where it was no longer worth showing. Throws what the platform throws: it is still owed then. */
 async function deliver(
   view: View,
   viewName: string,
-  { key, thread, texts, readArtifact, unshown, isUntried, isRetry }: Showing,
+  { key, thread, texts, readArtifact, goalOf, unshown, isUntried, isRetry }: Showing,
   undelivered: Undelivered,
   words: ShownWords,
 ): Promise<MessageRef> {
@@ -275,6 +292,8 @@ async function deliver(
     return view.quote?.(quotedOf(quote, encode), delivery, shown) ?? "";
   }
   const { item } = undelivered;
+  if (item.kind === "goal")
+    return view.post(await goalOf(item), { id: item.id, isRetry: isRetry(item.id), unshown });
   const message = outgoingOf({ key, thread, texts }, item, words);
   if (item.kind === "notice") {
     const live = thread.liveNotices.get(item.id);

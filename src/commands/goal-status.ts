@@ -1,0 +1,47 @@
+import { GOAL_MARKS, type ShownGoal, type UsedOf } from "../core/goal.ts";
+import { formatUtc, showDuration } from "../core/instant.ts";
+import { dollarText, microdollarsOfCents } from "../core/money.ts";
+import { oneLine } from "../core/text.ts";
+import { goalAtWork, shownGoal } from "../thread/goal.ts";
+import { goalAnswers } from "../thread/goal-answers.ts";
+import type { Thread } from "../thread/state.ts";
+
+/** How the thread's goal stands: the one at work, else the newest. `now`: the store's clock, else as of the newest entry. */
+export function goalStatusText(thread: Thread): string {
+  const goal = goalAtWork(thread) ?? [...thread.goals.values()].at(-1);
+  if (goal === undefined) return goalAnswers.none;
+  const shown = shownGoal(thread, goal, goal.used.since ?? goal.started.at);
+  const { text, status, why, tasks, startedAt, endedAt, waits } = shown;
+  const ended = endedAt === undefined ? "" : ` after ${showDuration(endedAt - startedAt)}`;
+  const standing = waits ? "waits for your decision on a card" : (WORDS[status] ?? status);
+  return [
+    `${shown.goal} · ${standing}${ended} · since ${formatUtc(startedAt)}`,
+    oneLine(text),
+    ...(why === undefined || waits ? [] : [why]),
+    `Used: ${usedText(shown)}`,
+    ...tasks.map((task) => {
+      const reason = task.status === "done" || task.reason === undefined ? "" : ` – ${task.reason}`;
+      return `${"  ".repeat(task.depth)}${GOAL_MARKS[task.status]} ${oneLine(task.text)}${oneLine(reason)}`;
+    }),
+  ].join("\n");
+}
+
+const WORDS: Readonly<Partial<Record<ShownGoal["status"], string>>> = {
+  running: "at work",
+  partly: "ended, not all of it done",
+};
+
+function usedText({ budget, microdollars }: ShownGoal): string {
+  const { steps, minutes, tokens, cents } = budget;
+  const share = ({ used, of }: UsedOf, words: (count: number) => string) =>
+    `${words(used)} of ${words(of)}`;
+  const whole = (count: number) => Math.round(count).toLocaleString("en");
+  const money = (count: number) => dollarText(microdollarsOfCents(count));
+  const cost = cents === undefined ? undefined : share(cents, money);
+  return [
+    `${share(steps, whole)} steps`,
+    share(minutes, (count) => showDuration(Math.round(count * 60_000))),
+    `${share(tokens, whole)} tokens`,
+    ...(cost === undefined ? (microdollars === 0 ? [] : [dollarText(microdollars)]) : [cost]),
+  ].join(", ");
+}
