@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { settingsFor } from "../src/app/models.ts";
 import { loadConfig } from "../src/config/config.ts";
 import { messageOf } from "../src/core/errors.ts";
+import { NO_MONEY } from "../src/core/money.ts";
 import { isRecord } from "../src/core/json.ts";
 import { type EvalCase, readCase, readCases } from "../src/evals/case.ts";
 import { judge } from "../src/evals/judge.ts";
@@ -92,14 +93,15 @@ async function resultOf(evalCase: EvalCase, variant: Variant, run: number): Prom
   try {
     const traffic = trafficOf(evalCase, variant, run);
     const { facts, beyond, ms } = await play(evalCase, variant, { env: process.env, traffic });
-    const { steps, calls, tokens, gates } = facts;
+    const { steps, calls, tokens, money, gates } = facts;
     const score = scoreOf(evalCase, facts);
     const opinion =
       judgeModel && (await judge(judgeModel, evalCase, facts, new AbortController().signal));
-    return { ...about, opinion, score, steps, calls: calls.length, tokens, gates, beyond, ms };
+    const used = { steps, calls: calls.length, tokens, money, gates };
+    return { ...about, opinion, score, ...used, beyond, ms };
   } catch (error) {
     const score = { passed: false, checks: [], wronglyConfirmed: false, unfrozen: 0 };
-    const nothing = { steps: 0, calls: 0, tokens: 0, gates: {}, beyond: 0, ms: 0 };
+    const nothing = { steps: 0, calls: 0, tokens: 0, money: NO_MONEY, gates: {}, beyond: 0, ms: 0 };
     return { ...about, score, ...nothing, error: messageOf(error) };
   }
 }

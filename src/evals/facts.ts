@@ -1,4 +1,5 @@
 import { addUsage, NO_USAGE, totalTokens, type Usage } from "../core/block.ts";
+import { addMoney, type Money, moneyOf, NO_MONEY } from "../core/money.ts";
 import type { Entry, JsonObject, Outcome } from "../core/entry.ts";
 import type { Finding } from "../core/finding.ts";
 import { numberOfCall } from "../thread/entry-ids.ts";
@@ -30,6 +31,8 @@ export interface Facts {
   readonly steps: number;
   readonly usage: Usage;
   readonly tokens: number;
+  /** What its requests cost, by the prices that the program knew. */
+  readonly money: Money;
   /** How often each gate spoke. */
   readonly gates: Readonly<Record<string, number>>;
 }
@@ -39,19 +42,23 @@ export function factsOf(entries: readonly Entry[]): Facts {
   const calls: MadeCall[] = [];
   const gates: Record<string, number> = {};
   let ended: Entry<"run_ended"> | undefined;
-  let [steps, usage, asked] = [0, NO_USAGE, 0];
+  let [steps, usage, money, asked] = [0, NO_USAGE, NO_MONEY, 0];
+  const spend = (request: Parameters<typeof moneyOf>[0]) => {
+    usage = addUsage(usage, request.usage);
+    money = addMoney(money, moneyOf(request));
+  };
   for (const entry of entries) {
     if (entry.kind === "run_started") {
       for (const { call, tool, args } of entry.calls) made.set(call, { tool, args });
       if (entry.checks !== undefined) asked += entry.calls.length;
     }
-    if (entry.kind === "condensed") usage = addUsage(usage, entry.usage);
+    if (entry.kind === "condensed") spend(entry);
     const isThought =
       entry.kind === "plan" || entry.kind === "goal_planned" || entry.kind === "goal_judged";
-    if (isThought && entry.thought !== undefined) usage = addUsage(usage, entry.thought.usage);
+    if (isThought && entry.thought !== undefined) spend(entry.thought);
     if (entry.kind === "assistant") {
       steps += 1;
-      usage = addUsage(usage, entry.usage);
+      spend(entry);
       const uses = usesOf(entry, asked);
       for (const { call, tool, args } of uses) made.set(call, { tool, args });
       asked += uses.length;
@@ -80,6 +87,7 @@ export function factsOf(entries: readonly Entry[]): Facts {
     steps,
     usage,
     tokens: totalTokens(usage),
+    money,
     gates,
   };
 }

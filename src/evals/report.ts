@@ -1,6 +1,7 @@
 import type { EvalCase } from "./case.ts";
 import type { Opinion } from "./judge.ts";
 import { shareInterval } from "./interval.ts";
+import { addMoney, type Money, moneyText, NO_MONEY } from "../core/money.ts";
 import { NOTHING_TO_CONFIRM, type Score } from "./score.ts";
 
 /** One run of a case with one variant. */
@@ -12,6 +13,7 @@ export interface Result {
   readonly steps: number;
   readonly calls: number;
   readonly tokens: number;
+  readonly money: Money;
   readonly gates: Readonly<Record<string, number>>;
   /** Requests beyond a script: it did not foresee what the program asked. */
   readonly beyond: number;
@@ -36,6 +38,7 @@ export interface Summary {
   readonly steps: number;
   readonly calls: number;
   readonly tokens: number;
+  readonly money: Money;
   readonly gates: Readonly<Record<string, number>>;
 }
 
@@ -59,6 +62,7 @@ export function summarise(results: readonly Result[]): Summary[] {
       steps: sum(({ steps }) => steps),
       calls: sum(({ calls }) => calls),
       tokens: sum(({ tokens }) => tokens),
+      money: own.reduce((all, { money }) => addMoney(all, money), NO_MONEY),
       gates,
     };
   });
@@ -69,7 +73,7 @@ export function reportText(results: readonly Result[]): string {
   const summaries = summarise(results);
   const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
   const head =
-    "| variant | passed | share (95 %) | wrong CONFIRMED | steps | calls | tokens | gates |\n| --- | --- | --- | --- | --- | --- | --- | --- |";
+    "| variant | passed | share (95 %) | wrong CONFIRMED | steps | calls | tokens | cost | gates |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |";
   const rows = summaries.map((each) => {
     const gates = Object.entries(each.gates).map(([gate, times]) => `${gate} ${times}`);
     const cells = [
@@ -80,6 +84,7 @@ export function reportText(results: readonly Result[]): string {
       each.steps,
       each.calls,
       each.tokens,
+      moneyText(each.money),
       gates.join(", ") || "none",
     ];
     return `| ${cells.join(" | ")} |`;
@@ -101,7 +106,27 @@ export function reportText(results: readonly Result[]): string {
   return [
     `${head}\n${rows.join("\n")}`,
     `By kind: ${kinds.join(", ")}.`,
+    casesText(results),
     ...(judged.length === 0 ? [] : [opinions]),
     ...(failures.length === 0 ? [] : [`Not passed:\n\n${failures.join("\n")}`]),
   ].join("\n\n");
+}
+
+/** A line per case: of each variant how often it passed, and what its runs took together. */
+function casesText(results: readonly Result[]): string {
+  const variants = [...new Set(results.map(({ variant }) => variant))];
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const rows = [...Map.groupBy(results, (result) => result.case)].map(([name, own]) => {
+    const cells = variants.map((variant) => {
+      const runs = own.filter((each) => each.variant === variant);
+      if (runs.length === 0) return "not run";
+      const passed = runs.filter(({ score }) => score.passed).length;
+      const tokens = runs.reduce((sum, each) => sum + each.tokens, 0);
+      const money = runs.reduce((sum, each) => addMoney(sum, each.money), NO_MONEY);
+      return `${passed} of ${runs.length}, ${tokens} tokens, ${moneyText(money)}`;
+    });
+    return line([name, own[0]?.kind ?? "", ...cells]);
+  });
+  const head = line(["case", "kind", ...variants]);
+  return [head, line(["---", "---", ...variants.map(() => "---")]), ...rows].join("\n");
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Entry } from "../../src/core/entry.ts";
+import { NO_MONEY } from "../../src/core/money.ts";
 import { type FrozenOutput, readCase } from "../../src/evals/case.ts";
 import { factsOf } from "../../src/evals/facts.ts";
 import { createFrozenWorld } from "../../src/evals/frozen.ts";
@@ -223,6 +224,7 @@ test("variants stand side by side, with what was wrong and how often they wrongl
     steps: 3,
     calls: 2,
     tokens: 1_000,
+    money: passed ? { microdollars: 20_000, unpriced: 0 } : { microdollars: 0, unpriced: 1_000 },
     gates: { evidence: 1 },
     beyond: 0,
     ms: 1,
@@ -244,7 +246,13 @@ test("variants stand side by side, with what was wrong and how often they wrongl
     { variant: "b", runs: 1, passed: 1, wronglyConfirmed: 0, nothingToConfirm: 0 },
   ]);
   expect(reportText(results)).toContain(
-    "| a | 1 of 2 | 50 % (9 % to 91 %) | 1 of 2 | 6 | 4 | 2000 | evidence 2 |",
+    "| a | 1 of 2 | 50 % (9 % to 91 %) | 1 of 2 | 6 | 4 | 2000 | $0.02 and 1,000 tokens at an unknown price | evidence 2 |",
+  );
+  expect(reportText(results)).toContain(
+    "| b | 1 of 1 | 100 % (21 % to 100 %) | 0 of 0 | 3 | 2 | 1000 | $0.02 | evidence 1 |",
+  );
+  expect(reportText(results)).toContain(
+    "| case | kind | a | b |\n| --- | --- | --- | --- |\n| one | healthy | 1 of 2, 2000 tokens, $0.02 and 1,000 tokens at an unknown price | 1 of 1, 1000 tokens, $0.02 |",
   );
   expect(reportText(results)).toContain("- a, one (healthy): finds: it does not say disk");
 });
@@ -275,6 +283,7 @@ test("a judge is told what is so, what was found and what was answered, and its 
       steps: 1,
       calls: 1,
       tokens: 1,
+      money: NO_MONEY,
       gates: {},
       beyond: 0,
       ms: 1,
@@ -303,5 +312,10 @@ test("what condensing used counts as the turns do", async () => {
     usage,
     ms: 1,
   };
-  expect(factsOf([...entries, one]).tokens - factsOf(entries).tokens).toBe(120);
+  const [before, after] = [factsOf(entries), factsOf([...entries, one])];
+  expect(after.tokens - before.tokens).toBe(120);
+  // What has no price is told as unknown, never as nothing.
+  expect(after.money.unpriced - before.money.unpriced).toBe(120);
+  const priced = factsOf([...entries, { ...one, microdollars: 700 }]).money;
+  expect(priced).toEqual({ ...before.money, microdollars: before.money.microdollars + 700 });
 });
