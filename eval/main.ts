@@ -13,11 +13,12 @@ import { type Result, reportText, summarise } from "../src/evals/report.ts";
 import { scoreOf } from "../src/evals/score.ts";
 import { loadModel } from "../src/models/load.ts";
 import type { Model } from "../src/models/model.ts";
+import { createLabWorlds, type OpenWorld } from "./lab-world.ts";
 import { play, type Variant } from "./run.ts";
 
 /**
  * `npm run eval`: every shipped case with its script, which shows that the harness and the program's own rules hold, and says nothing of
- * a model. `npm run eval -- [--model anthropic/… …] [--variant name=settings.yaml …] [--repeat 5] [--json file] [--report file] [--judge anthropic/…] [--record folder | --replay folder] [case or
+ * a model. `npm run eval -- [--model anthropic/… …] [--variant name=settings.yaml …] [--repeat 5] [--json file] [--report file] [--judge anthropic/…] [--lab] [--record folder | --replay folder] [case or
  * folder …]`. docs/evals.md says more.
  */
 
@@ -34,6 +35,7 @@ const { values, positionals } = parseArgs({
     judge: { type: "string" },
     record: { type: "string" },
     replay: { type: "string" },
+    lab: { type: "boolean", default: false },
   },
 });
 
@@ -88,11 +90,22 @@ function trafficOf(evalCase: EvalCase, variant: Variant, run: number) {
   return { do: act, file: join(folder, name) };
 }
 
+/** Why the case is not played; undefined: it is. */
+function whySkipped({ world, script }: EvalCase, model: string | undefined): string | undefined {
+  if (model === undefined && script === undefined)
+    return "it has no script, so only a model plays it";
+  if (world === undefined) return undefined;
+  return values.lab ? labs.missing(world.lab) : "it wants real servers: --lab starts them";
+}
+
 async function resultOf(evalCase: EvalCase, variant: Variant, run: number): Promise<Result> {
   const about = { variant: variant.name, case: evalCase.name, kind: evalCase.kind };
+  let world: OpenWorld | undefined;
   try {
     const traffic = trafficOf(evalCase, variant, run);
-    const { facts, beyond, ms } = await play(evalCase, variant, { env: process.env, traffic });
+    world = evalCase.world && (await labs.open(evalCase.world.lab));
+    const options = { env: process.env, traffic, world };
+    const { facts, beyond, ms } = await play(evalCase, variant, options);
     const { steps, calls, tokens, money, gates } = facts;
     const score = scoreOf(evalCase, facts);
     const opinion =
@@ -103,26 +116,39 @@ async function resultOf(evalCase: EvalCase, variant: Variant, run: number): Prom
     const score = { passed: false, checks: [], wronglyConfirmed: false, unfrozen: 0 };
     const nothing = { steps: 0, calls: 0, tokens: 0, money: NO_MONEY, gates: {}, beyond: 0, ms: 0 };
     return { ...about, score, ...nothing, error: messageOf(error) };
+  } finally {
+    await world?.close();
   }
 }
 
+const labs = createLabWorlds();
 const judgeModel = values.judge === undefined ? undefined : await loadJudge(values.judge);
 const results: Result[] = [];
+const skipped: string[] = [];
 const repeats = Number(values.repeat);
-for (const variant of variantsOf(values.model, values.variant))
-  for (const evalCase of casesOf(positionals)) {
-    if (variant.model === undefined && evalCase.script === undefined) continue;
-    for (let i = 0; i < repeats; i += 1) {
-      const result = await resultOf(evalCase, variant, i);
-      results.push(result);
-      const { score, error, steps, ms } = result;
-      const word = error ?? (score.passed ? "passed" : "NOT passed");
-      process.stderr.write(
-        `${variant.name}: ${evalCase.name}: ${word}, ${steps} steps, ${ms} ms\n`,
-      );
+try {
+  for (const variant of variantsOf(values.model, values.variant))
+    for (const evalCase of casesOf(positionals)) {
+      const why = whySkipped(evalCase, variant.model);
+      if (why !== undefined) {
+        skipped.push(`- ${variant.name}, ${evalCase.name}: ${why}`);
+        continue;
+      }
+      for (let i = 0; i < repeats; i += 1) {
+        const result = await resultOf(evalCase, variant, i);
+        results.push(result);
+        const { score, error, steps, ms } = result;
+        const word = error ?? (score.passed ? "passed" : "NOT passed");
+        process.stderr.write(
+          `${variant.name}: ${evalCase.name}: ${word}, ${steps} steps, ${ms} ms\n`,
+        );
+      }
     }
-  }
-const report = reportText(results);
+} finally {
+  await labs.stop();
+}
+const told = skipped.length === 0 ? "" : `\n\nNot played:\n\n${skipped.join("\n")}`;
+const report = `${reportText(results)}${told}`;
 process.stdout.write(`${report}\n`);
 if (values.report !== undefined) writeFileSync(values.report, `${report}\n`);
 if (values.json !== undefined) {

@@ -19,6 +19,7 @@ import { type Facts, factsOf } from "../src/evals/facts.ts";
 import { inPages } from "../src/core/pages.ts";
 import type { Entry } from "../src/core/entry.ts";
 import { freezeTools } from "./freeze-tools.ts";
+import { type OpenWorld, withAddresses } from "./lab-world.ts";
 import { startScriptedServer } from "./scripted-server.ts";
 import { startRecorder, startReplay } from "./traffic.ts";
 
@@ -35,6 +36,8 @@ export interface PlayOptions {
   /** Keys of live models. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What a live model answers is kept in this file, or comes from it. */
+  /** What stands in place of frozen outputs, where the case wants real servers. */
+  readonly world?: OpenWorld | undefined;
   readonly traffic?: { readonly do: "record" | "replay"; readonly file: string } | undefined;
 }
 
@@ -55,14 +58,16 @@ const LIMIT_MS = 20 * 60_000;
 export async function play(
   evalCase: EvalCase,
   variant: Variant,
-  { env, traffic }: PlayOptions,
+  { env, traffic, world }: PlayOptions,
 ): Promise<Played> {
-  const { question, settings, variables, outputs, script = [] } = evalCase;
+  const { question, settings, variables, outputs, script, reactions } = addressed(evalCase, world);
   const folder = await mkdtemp(join(tmpdir(), "wk-eval-"));
   const merged = merge(settings, variant.settings);
   const contextWindow = windowIn(merged);
   const scripted =
-    variant.model === undefined ? await startScriptedServer(script, { contextWindow }) : undefined;
+    variant.model === undefined
+      ? await startScriptedServer(script, { contextWindow, reactions })
+      : undefined;
   const recorded = await openTraffic(variant.model, env, traffic);
   const began = performance.now();
   try {
@@ -72,14 +77,17 @@ export async function play(
     const config = await loadConfig(
       {
         ...keys,
+        ...world?.variables,
         ...variables,
         DATA_DIR: join(folder, "data"),
         MODEL: variant.model ?? "openai-compatible/scripted",
       },
       { cwd: folder },
     );
-    const changeTools = await freezeTools(outputs);
-    const bot = await assemble(config, pino({ level: "silent" }), { local: true, changeTools });
+    const bot = await assemble(config, pino({ level: "silent" }), {
+      local: true,
+      ...(world === undefined && { changeTools: await freezeTools(outputs) }),
+    });
     try {
       const key: JournalKey = `terminal:${randomUUID()}`;
       const asker = createAsker(key, bot.inbox, evalCase.approves);
@@ -99,6 +107,16 @@ export async function play(
     await recorded?.stop();
     await rm(folder, { recursive: true });
   }
+}
+
+/** The case with the addresses of its world. */
+function addressed({ script = [], ...evalCase }: EvalCase, world: OpenWorld | undefined) {
+  if (world === undefined) return { ...evalCase, script };
+  const addresses = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+      typeof inner === "string" ? withAddresses(inner, world.variables) : inner,
+    );
+  return { ...evalCase, question: addresses(evalCase.question), script: addresses(script) };
 }
 
 /** Where a provider is, by how its models are named. */

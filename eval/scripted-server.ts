@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import * as z from "zod";
-import type { ScriptedTurn } from "../src/evals/case.ts";
+import type { Reaction, ScriptedTurn } from "../src/evals/case.ts";
 
 /** The part of a Chat Completions request that says what to answer to. */
 const request = z.object({
@@ -24,6 +24,8 @@ const CHARS_PER_TOKEN = 4;
 interface Options {
   /** A request that does not fit is refused as providers do. */
   contextWindow?: number | undefined;
+  /** What its model does otherwise once it is told something. */
+  reactions?: readonly Reaction[] | undefined;
 }
 
 /**
@@ -32,20 +34,32 @@ interface Options {
  */
 export async function startScriptedServer(
   script: readonly ScriptedTurn[],
-  { contextWindow = Number.POSITIVE_INFINITY }: Options = {},
+  { contextWindow = Number.POSITIVE_INFINITY, reactions = [] }: Options = {},
 ): Promise<ScriptedServer> {
   let [next, beyond] = [0, 0];
+  let turns = script;
+  const open = [...reactions];
+
+  /** Only what came since the model last spoke. */
+  function react(messages: z.infer<typeof request>["messages"]): void {
+    const since = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
+    const words = since.map(({ content }) => wordsOf(content)).join("\n");
+    const at = open.findIndex(({ word }) => words.includes(word));
+    const [reaction] = at < 0 ? [] : open.splice(at, 1);
+    if (reaction !== undefined) [turns, next] = [reaction.turns, 0];
+  }
 
   function turnFor({ messages, tool_choice: choice }: z.infer<typeof request>): ScriptedTurn {
+    react(messages);
     if (choice === "none") {
       const last = wordsOf(messages.at(-1)?.content);
       if (last.includes("Key findings")) return { say: summaryOf(messages), calls: [] };
-      return { say: script.findLast(({ say }) => say !== "")?.say ?? "", calls: [] };
+      return { say: turns.findLast(({ say }) => say !== "")?.say ?? "", calls: [] };
     }
-    const turn = script[next];
+    const turn = turns[next];
     if (turn === undefined) beyond += 1;
     else next += 1;
-    return turn ?? script.at(-1) ?? { say: "", calls: [] };
+    return turn ?? turns.at(-1) ?? { say: "", calls: [] };
   }
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {

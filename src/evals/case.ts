@@ -42,6 +42,8 @@ const expectation = z.strictObject({
   finds: z.array(anyOf).default([]),
   /** None may be in it. */
   never: z.array(z.string().min(1)).default([]),
+  /** Each is in what a call returned: the world is as the case says. */
+  sees: z.array(anyOf).default([]),
   /** Tools whose calls it has to rest on: called, and cited. */
   cites: z.array(z.string()).default([]),
   /** Tools that have to be called, in this order, with others between. */
@@ -55,6 +57,26 @@ const limits = z.strictObject({
   calls: z.int().min(0).optional(),
   tokens: z.int().min(1).optional(),
 });
+
+/** Real servers in place of frozen outputs. Nothing but the lab's own parts and faults can be named. */
+const world = z.strictObject({
+  lab: z.strictObject({
+    parts: z.array(z.string()).min(1),
+    /** What is broken; without it nothing is. */
+    fault: z.string().optional(),
+    /** It is noticed once this address of the lab answers with these words. */
+    until: z
+      .strictObject({
+        url: z
+          .string()
+          .regex(/^\$[A-Z_]+(?:\/[\w/.-]*)?$/, "expected such as $PROMETHEUS_URL/api/v1/alerts"),
+        has: z.string().min(1),
+      })
+      .optional(),
+  }),
+});
+
+export type LabWorld = z.infer<typeof world>["lab"];
 
 const evalCase = z.strictObject({
   about: z.string().min(1),
@@ -76,6 +98,8 @@ const evalCase = z.strictObject({
       z.string(),
     )
     .default({}),
+  /** Its addresses are `$SHOP_URL` and the like in the question and the script. */
+  world: world.optional(),
   /** Cards are approved, by the one person who is there. Without it they stay. */
   approves: z.boolean().default(false),
   expect: expectation,
@@ -103,12 +127,20 @@ const turn = z.strictObject({
 export type FrozenOutput = z.infer<typeof output>;
 export type ScriptedTurn = z.infer<typeof turn>;
 
+/** How a scripted model goes on once the program's newest words to it have these. */
+export interface Reaction {
+  readonly word: string;
+  readonly turns: readonly ScriptedTurn[];
+}
+
 export interface EvalCase extends z.infer<typeof evalCase> {
   /** Its folder's name. */
   readonly name: string;
   readonly outputs: readonly FrozenOutput[];
   /** Undefined: it has none, so only a model can run it. */
   readonly script: readonly ScriptedTurn[] | undefined;
+  /** Each is taken once, the first that fits. */
+  readonly reactions?: readonly Reaction[];
 }
 
 /** @throws BotError INPUT_INVALID with the file, and what is wrong in it */
@@ -122,10 +154,11 @@ export function readCase(folder: string): EvalCase {
     }
   };
   const hasScript = readdirSync(folder).includes(SCRIPT_FILE);
+  const said = read(CASE_FILE, evalCase, (text) => parse(text));
   return {
     name: basename(folder),
-    ...read(CASE_FILE, evalCase, (text) => parse(text)),
-    outputs: read(OUTPUTS_FILE, z.array(output), (text) => JSON.parse(text)),
+    ...said,
+    outputs: said.world === undefined ? read(OUTPUTS_FILE, z.array(output), JSON.parse) : [],
     script: hasScript ? read(SCRIPT_FILE, z.array(turn).min(1), JSON.parse) : undefined,
   };
 }

@@ -61,6 +61,11 @@ export function scoreOf(
       const words = [one].flat();
       return unmet("finds", words.some(has), `it does not say ${words.join(" or ")}`);
     }),
+    ...expect.sees.map((one) => {
+      const words = [one].flat();
+      const isSeen = words.some((each) => calls.some((call) => call.text.includes(each)));
+      return unmet("sees", isSeen, `no call returned ${words.join(" or ")}`);
+    }),
     ...expect.never.map((words) => unmet("never says", !has(words), `it says ${words}`)),
     ...expect.cites.map((tool) =>
       unmet("cites", cited.includes(tool), `it does not rest on ${tool}`),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createLabWorlds, withAddresses } from "../../eval/lab-world.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { NO_MONEY } from "../../src/core/money.ts";
 import { type FrozenOutput, readCase } from "../../src/evals/case.ts";
@@ -28,7 +29,7 @@ async function thread(answer = "CONFIRMED: web is down, as seen in [T1]."): Prom
   return stage.entries();
 }
 
-const expectation = { finds: [], never: [], cites: [], calls: [], neverRuns: [] };
+const expectation = { finds: [], never: [], sees: [], cites: [], calls: [], neverRuns: [] };
 
 test("the facts of a thread are what was called, cited, answered and used", async () => {
   const facts = factsOf(await thread());
@@ -97,6 +98,8 @@ test("a score is met only where everything is that was asked for, and says what 
     wrongly("healthy", "web is down"),
     wrongly("ambiguous", "web is down"),
   ]).toEqual([false, true, false, true]);
+  expect(wrong({ sees: ["did web", ["nothing", "did db"]] })).toEqual([]);
+  expect(wrong({ sees: ["saw the moon"] })).toEqual(["sees: no call returned saw the moon"]);
   const silent = scoreOf({ kind: "fault", expect: expectation, limits: {} }, factsOf([]));
   expect([silent.passed, silent.checks[0]?.wrong]).toEqual([
     false,
@@ -184,6 +187,30 @@ test("a mistake in a case is told with its file and key", () => {
   writeFileSync(join(folder, "outputs.json"), "[]");
   expect(() => readCase(folder)).toThrow(/case\.yaml: .*\n?.*kind/s);
   expect(() => readCase(folder)).toThrow(/wants/);
+});
+
+test("a case may name a lab's servers in place of outputs, nothing else that is started or asked", () => {
+  const folder = mkdtempSync(join(tmpdir(), "wk-case-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const caseWith = (world: string) => {
+    const head = 'about: a\nkind: fault\nquestion: $SHOP_URL fails\nexpect: { sees: ["502"] }';
+    writeFileSync(join(folder, "case.yaml"), `${head}\nworld: ${world}\n`);
+    return readCase(folder);
+  };
+  const read = caseWith("{ lab: { parts: [shop], fault: upstream-down } }");
+  expect(read).toMatchObject({ outputs: [], world: { lab: { fault: "upstream-down" } } });
+  for (const bad of [
+    "{ lab: { parts: [] } }",
+    "{ lab: { parts: [shop], run: [sh] } }",
+    "{ lab: { parts: [shop], until: { url: 'https://evil.example', has: a } } }",
+  ])
+    expect(() => caseWith(bad), bad).toThrow("case.yaml");
+  const { missing } = createLabWorlds();
+  expect(() => missing({ parts: ["moon"] })).toThrow("The lab has no part moon.");
+  expect(() => missing({ parts: ["shop"], fault: "rain" })).toThrow("The lab has no fault rain.");
+  expect(withAddresses("$SHOP_URL and $HOME", { SHOP_URL: "http://127.0.0.1:1/" })).toBe(
+    "http://127.0.0.1:1/ and $HOME",
+  );
 });
 
 test("a frozen world answers the calls that fit, and another once an action ran", () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
+import { gatesOnPage, gatesText, measureGates } from "../../eval/gates.ts";
 
 const MAIN = join(import.meta.dirname, "../../eval/main.ts");
 
@@ -42,4 +43,19 @@ test("every shipped case is passed by its script: nothing is unfrozen, and no sc
   expect(results.filter(({ score }) => score.wronglyConfirmed)).toEqual([]);
   const kinds = new Set(results.map(({ kind }) => kind));
   expect(kinds.size).toBe(9);
+}, 300_000);
+
+/** Without what aligns its columns, and tokens to the nearest ten percent: tools differ from machine to machine. */
+function cellsIn(table: string): string[][] {
+  const bare = table.replaceAll(/, [+−]\d+ % tokens/g, "");
+  return bare
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim().replace(/^-+$/, "-")));
+}
+
+test("the page says what each gate gained and cost with scripted models, as it is measured now", async () => {
+  const measured = await measureGates();
+  expect(cellsIn(gatesOnPage())).toEqual(cellsIn(gatesText(measured)));
+  const well = measured.filter(({ model }) => model === "well");
+  expect(well.filter(({ on }) => !on.isRight)).toEqual([]);
 }, 300_000);
