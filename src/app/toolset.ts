@@ -11,6 +11,7 @@ import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
 import { estimateTokens } from "../core/block.ts";
 import { BotError, messageOf } from "../core/errors.ts";
+import { toolsPart } from "../config/tools.ts";
 import { contextWindowOf } from "../models/load.ts";
 import { settingsOf } from "../core/settings.ts";
 import { shipped } from "../core/installation.ts";
@@ -35,6 +36,7 @@ import { outgoingOfGit } from "./outgoing.ts";
 import { type GitSkills, type GitSource, openGitSkills } from "../tools/skills/git-skills.ts";
 import { skills as skillIntegration } from "../tools/skills/integration.ts";
 import { shortCredentials } from "../tools/http.ts";
+import { createTimeouts } from "../tools/timeouts.ts";
 import type { Tool } from "../tools/tool.ts";
 
 /** What a configuration gives runs to work with. */
@@ -43,6 +45,8 @@ export interface Toolset extends Skills {
   library: SkillLibrary;
   /** What the team wrote for every run. */
   agentFile: AgentFile;
+  /** Sets the timeouts that are configured. */
+  withTimeouts: ReturnType<typeof createTimeouts>;
   tools: readonly Tool[];
   /** Those that a model's requests do not describe: there would be too much to read. */
   found: readonly Tool[];
@@ -98,7 +102,8 @@ export async function loadToolset(
   const opened = await openLiveTools(values, parts);
   const live = fetched === undefined ? opened : [fetched, ...opened];
   await refresh(fixed, live);
-  const { tools, found } = listTools(config, { fixed, live, skills, agentFile });
+  const withTimeouts = createTimeouts(settingsOf(toolsPart, values).timeouts);
+  const { tools, found } = listTools(config, { fixed, live, skills, agentFile, withTimeouts });
   checkPolicyNames(config, [...fixed, ...live.flatMap((each) => each.tools), ...tools]);
   checkPages(config, fixed);
   warnings.push(...shortSecrets(config, fixed), ...escalationWarnings(config.approvals.rules));
@@ -112,6 +117,7 @@ export async function loadToolset(
   return {
     library,
     agentFile,
+    withTimeouts,
     skills,
     problems,
     tools,
@@ -136,12 +142,13 @@ function fetchedSkills(
 
 function listTools(
   config: Config,
-  { fixed, live, skills, agentFile }: Pick<Toolset, "fixed" | "live" | "skills" | "agentFile">,
+  parts: Pick<Toolset, "fixed" | "live" | "skills" | "agentFile" | "withTimeouts">,
 ): Pick<Toolset, "tools" | "found"> {
+  const { fixed, live, skills, agentFile, withTimeouts } = parts;
   const { id } = config.model;
   const every = [...fixed, ...live.flatMap((each) => each.tools)];
   // One system's short password takes its own tools away, and not the whole program.
-  const all = every.filter((tool) => shortCredentials(tool).length === 0);
+  const all = withTimeouts(every.filter((tool) => shortCredentials(tool).length === 0));
   if (id === undefined) return { tools: all, found: [] };
   const contextWindow = contextWindowOf(id, config.model);
   const plans = keepsPlans(settingsOf(agentPart, config.values), contextWindow);

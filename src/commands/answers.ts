@@ -130,11 +130,13 @@ function groupOf({ own, effect }: Tool): keyof typeof TOOL_GROUPS {
   return own === true ? "own" : effect;
 }
 
-function toolLine({ name, summary, description, effectOf, say = [] }: Tool): string {
+function toolLine(tool: Tool): string {
+  const { name, summary, description, effectOf, say = [], setTimeoutSeconds: seconds } = tool;
+  const set = seconds === undefined ? "" : `; at most ${seconds} s`;
   const does = (summary ?? description).replace(/\.$/, "");
   const sentences = say.map((phrase) => `\`${phrase.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, "<$1>")}\``);
   const said = sentences.length === 0 ? "" : `; or say ${sentences.join(", ")}`;
-  return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}${said}`;
+  return `  ${name} – ${does}${effectOf === undefined ? "" : `; ${ONLY_READS}`}${set}${said}`;
 }
 
 /** The model of this thread's next runs; a choice that could not work is refused and changes nothing. */

@@ -28,6 +28,7 @@ import { withSmallLetters } from "./outgoing.ts";
 import { modelPart, policyPart, processPart, usualOutput, wakeupsPart } from "./program.ts";
 import { withFiles } from "./secret-files.ts";
 import { secretsIn } from "./secrets.ts";
+import { toolsPart } from "./tools.ts";
 import { fileSchema, fileValues, isSet, PARTS, readVariables, SETTINGS } from "./table.ts";
 
 type ShareOfDay = "tokensPerPersonDay" | "tokensPerPlaceDay" | "tokensPerGuestDay";
@@ -69,7 +70,7 @@ export interface Config extends Readonly<Policy>, Readonly<Omit<Process, "noColo
   readonly platforms: readonly string[];
   /** What every setting is set to, for `settingsOf`. */
   readonly values: SettingValues;
-  /** The tools and arguments that `approvals` and `access` name, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
+  /** The tools and arguments that `approvals`, `access` and `tools.timeouts` name, for `checkPolicyNames`; `at` such as `watchkeeper.yaml:7:14`. */
   readonly policyNames: readonly PolicyName[];
   /** The pager's services whose people `approvals` pages, for `checkPages`. */
   readonly pages: readonly Readonly<{ at: string; to: PageTarget }>[];
@@ -146,7 +147,7 @@ export async function loadConfig(
     budgets: budgetsOf(budgets),
     platforms: served.map(({ name }) => name),
     values,
-    policyNames: policyNames(policy, file),
+    policyNames: [...policyNames(policy, file), ...timeoutNames(values, file)],
     pages: pagesIn(policy.approvals.rules).map(({ to, path }) => ({
       to,
       at: file?.at(["approvals", ...path]) ?? "",
@@ -295,8 +296,17 @@ function policyNames(
   );
 }
 
+/** The tools that `tools.timeouts` names. */
+function timeoutNames(values: SettingValues, file: ConfigFile | undefined): PolicyName[] {
+  return Object.keys(settingsOf(toolsPart, values).timeouts).map((name) => ({
+    tools: [name],
+    arg: undefined,
+    at: file?.at(["tools", "timeouts", name]) ?? "",
+  }));
+}
+
 /**
- * Checks that the tools and arguments named in `approvals` and `access` exist: a rule with a slip of the pen would silently cover
+ * Checks that the tools and arguments named in `approvals`, `access` and `tools.timeouts` exist: a rule with a slip of the pen would silently cover
  * nothing. A glob must meet some tool, an argument must be one of some tool that its rule covers, an allowed URL must say
  * whose it is.
  * @throws BotError CONFIG_INVALID with every mistake and its line

@@ -17,6 +17,7 @@ import { goalsPart } from "./goals.ts";
 import { mcpServerPart } from "./mcp-server.ts";
 import { modelPart, policyPart, processPart, wakeupsPart } from "./program.ts";
 import { outgoingPart } from "./outgoing.ts";
+import { toolsPart } from "./tools.ts";
 import { watchingPart } from "./watching.ts";
 
 /** The one table of settings: every part of the program that has some, in the order in which the pages list them. */
@@ -28,6 +29,7 @@ export const PARTS: readonly SettingsPart[] = [
   ...PLATFORMS,
   policyPart,
   agentPart,
+  toolsPart,
   ...INTEGRATIONS,
   alertsPart,
   digestsPart,

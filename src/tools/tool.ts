@@ -232,7 +232,10 @@ export interface Tool<I = unknown> {
   readonly effect: Effect;
   /** What a call with these arguments can do, where that is less. Asked through the dispatcher only (`effectOf`). */
   effectOf?(input: I): Effect;
+  /** A call that takes longer is ended: a read as an error, a change as one whose outcome nobody knows. */
   readonly timeoutMs: number;
+  /** The same in seconds, where `tools.timeouts` has set it. */
+  readonly setTimeoutSeconds?: number;
   /**
    * Arguments that name a URL, a host, a path or a unit: rules then hold for every spelling of it, and what a call sends
    * there is asked about where nobody named the place.

@@ -25,6 +25,7 @@ import { createDispatcher } from "../../tools/dispatch.ts";
 import { createExec } from "../../tools/process.ts";
 import type { RunOptions } from "../../tools/run-call.ts";
 import { tokensOf } from "../../tools/find-tools.ts";
+import { timeoutWords } from "../../tools/timeouts.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Secrets } from "../../team/secrets.ts";
 import type { Toolset } from "../toolset.ts";
@@ -82,6 +83,8 @@ async function* examineAll(
   yield* examineReach(config);
   yield* examineTools(tools);
   yield { state: "ok", subject: "tools", text: sizeText(toolset) };
+  const times = timeoutWords(tools);
+  if (times !== undefined) yield { state: "ok", subject: "timeouts", text: times };
   yield* examineConnections(config, { tools, proofs, network });
   for (const text of warnings) yield { state: "absent", subject: "tools", text };
   for (const { name, why } of unavailable) yield { state: "absent", subject: name, text: why };
