@@ -5,6 +5,10 @@ import { createChat } from "../fakes/chat.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
 import type { StageOptions } from "../fakes/stage.ts";
 import { until } from "../until.ts";
+import { fold } from "../../src/thread/fold.ts";
+import { meterOf } from "../../src/thread/meter.ts";
+import { Thread } from "../../src/thread/state.ts";
+import { helper, HELPERS, helping } from "./helping.ts";
 import { journalOf } from "./cut.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking, wordsIn } from "./talking.ts";
 
@@ -299,5 +303,70 @@ describe("a run that ended at its limit", () => {
     const entries = await stage.entries();
     expect(notices(entries)).toEqual([expect.stringMatching(why)]);
     expect(ofKind(entries, "run_started")).toHaveLength(1);
+  });
+});
+
+describe("what a run has used is told", () => {
+  /** At which steps of a run whose requests use so many tokens. */
+  async function toldAt(input: number, budget: Partial<typeof BUDGET>) {
+    const saying: Saying = async ({ toolChoice, turns }) => ({
+      ...(toolChoice === "none" ? ANSWER : { calls: [call("look", `web-${turns.length}`)] }),
+      usage: { input, output: 0 },
+    });
+    const script = Array.from({ length: 20 }, () => saying);
+    const stage = await talking(script, { talk: { budget: { ...BUDGET, ...budget } } });
+    await stage.ask("look around");
+    const found = stage.chat.progress.flatMap((update) =>
+      update.kind === "thinking" && update.meter !== undefined ? [update.step] : [],
+    );
+    return { found, entries: await stage.entries() };
+  }
+
+  test("from a third of the nearest limit on", async () => {
+    expect((await toldAt(100, { steps: 10 })).found).toEqual([4, 5, 6, 7, 8, 9, 10]);
+    // A request's tokens, the next one's and the answer's are 300 of them.
+    expect((await toldAt(100, { steps: 10, tokens: 900 })).found).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test("or from a minute of work on", async () => {
+    const { entries } = await toldAt(100, { steps: 10 });
+    const upTo = entries.findIndex(({ id }) => id === "assistant:r1.2");
+    const began = entries.slice(0, upTo + 1);
+    const meterAfter = (ms: number) => {
+      const taken = began.map((entry) => (entry.kind === "assistant" ? { ...entry, ms } : entry));
+      const run = fold(new Thread(), taken).runs.get("r1");
+      return run && meterOf(run);
+    };
+    expect(meterAfter(29_000)).toBeUndefined();
+    expect(meterAfter(31_000)).toMatchObject({ steps: 2, tokens: 200, workMs: 62_000 });
+  });
+
+  test("with what its helpers use, whose requests tell it too", async () => {
+    const looks = Array.from({ length: 4 }, (_, i) => ({
+      calls: [["look", { name: `web-${i}` }] as const],
+      usage: { input: 10_000 },
+    }));
+    const stage = await helping(
+      {
+        main: [
+          { calls: [helper("look into web")], usage: { input: 30_000 } },
+          { text: "INCONCLUSIVE: it is unclear [T2]." },
+        ],
+        "look into web": [...looks, { text: "Unclear." }],
+      },
+      { talk: { modes: HELPERS, budget: { ...BUDGET, steps: 20, tokens: 200_000 } } },
+    );
+    await stage.ask("what is wrong?");
+    const meters = stage.chat.progress.flatMap((update) =>
+      update.kind === "thinking" && update.meter !== undefined
+        ? [[update.run, update.step, update.meter.steps, update.meter.tokens]]
+        : [],
+    );
+    expect(meters.slice(0, 3)).toEqual([
+      ["r1", 1, 1, 30_010],
+      ["r1", 1, 1, 40_020],
+      ["r1", 1, 1, 50_030],
+    ]);
+    expect(meters.every(([run]) => run === "r1")).toBe(true);
   });
 });

@@ -18,6 +18,7 @@ import { incidentsOnSurface } from "./transport-incidents.ts";
 import { offersOnSurface } from "./transport-offers.ts";
 import { progressOnSurface } from "./transport-progress.ts";
 import { grantsOnSurface } from "./transport-grants.ts";
+import { budgetsOnSurface } from "./transport-budgets.ts";
 
 /** A picture, by its first bytes. */
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -180,6 +181,7 @@ export function transportContract(
     decisionsOnSurface(surface);
     doorsOnSurface(surface);
     grantsOnSurface(surface);
+    budgetsOnSurface(surface);
     botsOnSurface(surface);
     alertsOnSurface(surface);
     incidentsOnSurface(surface);

@@ -16,7 +16,7 @@ import { listAnd } from "../../core/lists.ts";
 import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import type { Json, JsonObject } from "../../core/entry.ts";
-import type { ActionCard, Answer, CallResult, Notice } from "../shown.ts";
+import type { ActionCard, Answer, CallResult, Meter, Notice } from "../shown.ts";
 
 export type { Answer };
 
@@ -192,9 +192,18 @@ export function modelTask({ step, draft }: { step: number; draft: string }): str
   return step > 1 ? "Thinking it over" : "Deciding what to check";
 }
 
-/** What a model is doing: `thinking`, `writing · step 3`. */
-export function modelWords({ step, draft }: { step: number; draft: string }): string {
-  return `${draft === "" ? "thinking" : "writing"}${step > 1 ? ` · step ${step}` : ""}`;
+/** What a model is doing: `thinking`, `writing · step 3`. A meter says itself how many steps there were. */
+export function modelWords({
+  step,
+  draft,
+  meter,
+}: {
+  step: number;
+  draft: string;
+  meter: Meter | undefined;
+}): string {
+  const which = step > 1 && meter === undefined ? ` · step ${step}` : "";
+  return `${draft === "" ? "thinking" : "writing"}${which}`;
 }
 
 /** ` by ana, bob`, or nothing when nobody approved. */

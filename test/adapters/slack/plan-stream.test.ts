@@ -77,6 +77,35 @@ test("progress is a plan with a task for each check in words and a Stop; it goes
   expect(bot.slack.calls.map(({ method }) => method)).not.toContain("chat.update");
 });
 
+test("near a limit the plan says what was used and gets an Extend beside its Stop, once for each offer and with no request of its own", async () => {
+  const begun = await view.openProgress?.(mine(), []);
+  const meter = (steps: number, number: number) => ({
+    budget: { steps: 30, tokens: 400_000, minutes: 15 },
+    steps,
+    tokens: 9_000,
+    money: { microdollars: 0, unpriced: 9_000 },
+    workMs: 60_000,
+    extendedBy: [],
+    extension: { number, more: { steps: 15, tokens: 200_000, minutes: 7.5 } },
+  });
+  const buttons = () => {
+    const [message] = bot.slack.openStreams(bot.ops, root);
+    return message === undefined
+      ? []
+      : bot.slack.buttonsOf(message).map(({ actionId }) => actionId);
+  };
+  view.progress({ kind: "thinking", run: "r1", step: 25, meter: meter(24, 1) }, begun);
+  await until(
+    () => shown()[0]?.includes("24 of 30 steps · 9.0k of 400k tokens · 1 of 15 min") === true,
+  );
+  expect(buttons()).toEqual(["wk:stop:r1", "wk:extend:r1:1"]);
+  view.progress({ kind: "thinking", run: "r1", step: 26, meter: meter(25, 1) }, begun);
+  await until(() => shown()[0]?.includes("25 of 30 steps") === true);
+  expect(buttons()).toEqual(["wk:stop:r1", "wk:extend:r1:1"]);
+  expect(called("chat.appendStream")).toHaveLength(2);
+  await answered(begun ?? "");
+});
+
 test("in direct messages nobody is named as the reader, and without an asker there is no plan", async () => {
   const { slack, ana, adapter } = bot;
   const dm = slack.openDm(ana);

@@ -56,6 +56,31 @@ describe("what a model writes, while it writes", () => {
     await left;
   });
 
+  test("stands above what the run has used, and near a limit how it may use more", async () => {
+    const person = sitDown({ columns: 80 });
+    const left = person.open();
+    await person.settled();
+    const meter = {
+      budget: { steps: 30, tokens: 400_000, minutes: 15 },
+      steps: 25,
+      tokens: 140_000,
+      money: { microdollars: 420_000, unpriced: 0 },
+      workMs: 180_000,
+      extendedBy: [],
+      extension: { number: 1, more: { steps: 15, tokens: 200_000, minutes: 7.5 } },
+    };
+    person.view().progress({ kind: "thinking", run: "r1", step: 26, meter });
+    await until(() => person.see().includes("thinking"));
+    expect(last(person, 4)).toEqual([
+      expect.stringContaining(" thinking 0 s"),
+      "  25 of 30 steps · 140k of 400k tokens · $0.42 · 3 of 15 min",
+      "  Type `extend` to let it use more: up to 15 steps, 200k tokens",
+      "›",
+    ]);
+    person.type(LEAVE);
+    await left;
+  });
+
   test("is taken away when nothing of it stands, and does not come back once the run is answered", async () => {
     const person = sitDown();
     const left = person.open();
