@@ -1,5 +1,6 @@
 import type { Entry } from "../core/entry.ts";
-import { note } from "./said.ts";
+import { runOfCall } from "../thread/entry-ids.ts";
+import { type Kept, note } from "./said.ts";
 import { type Item, Transcript } from "./transcript-turns.ts";
 
 /** What a run with a task is told: that, and then its own calls. */
@@ -36,4 +37,16 @@ export function beginTask(
     queue: [first],
   });
   whole.sides.set(run, { transcript, hasTask: true, opening: [], from: Infinity });
+}
+
+/** A later word on a call is the thread's, and also that of the run with a task that made it, while that is at work: it acts on what it knows. */
+export function tellWord(
+  whole: Transcript,
+  { seq, id }: Entry,
+  call: string,
+  content: Kept[],
+): void {
+  const side = whole.sides.get(runOfCall(call));
+  const told = side?.hasTask === true ? [whole, side.transcript] : [whole];
+  for (const { queue } of told) queue.push({ seq, id, turns: [{ role: "user", content }] });
 }

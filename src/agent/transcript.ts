@@ -12,7 +12,7 @@ import {
   stoodAbove,
   unsaid,
 } from "./said.ts";
-import { beginTask } from "./transcript-task.ts";
+import { beginTask, tellWord } from "./transcript-task.ts";
 import { foldGoal, tellTask } from "./transcript-goal.ts";
 import { beginSide, endSide, wantedBy } from "./transcript-side.ts";
 import {
@@ -248,18 +248,19 @@ const TOLD: Told = {
   settled(transcript, entry) {
     const word = entry.happened ? "it happened" : "it did not happen";
     const what = refOf(transcript, entry.call);
-    enqueue(transcript, entry, [laterWord(entry, note(`${entry.name} settled ${what}: ${word}.`))]);
+    const told = note(`${entry.name} settled ${what}: ${word}.`);
+    tellWord(transcript, entry, entry.call, [laterWord(entry, told)]);
   },
   signal(transcript, entry) {
     const head = `Late word on ${refOf(transcript, entry.call)}: ${entry.outcome}.`;
-    enqueue(transcript, entry, [laterWord(entry, outputNote(head, entry.text))]);
+    tellWord(transcript, entry, entry.call, [laterWord(entry, outputNote(head, entry.text))]);
   },
   run_ended: end,
   notice(transcript, entry) {
     const { instead, verifies } = entry;
     if (verifies !== undefined) {
       const head = `Looked at again, ${refOf(transcript, verifies.call)}: ${verifies.verdict}.`;
-      enqueue(transcript, entry, [laterWord(entry, outputNote(head, entry.text))]);
+      tellWord(transcript, entry, verifies.call, [laterWord(entry, outputNote(head, entry.text))]);
     }
     // Its author was answered by the program; to the model it says nothing.
     if (instead !== undefined)

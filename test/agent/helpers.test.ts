@@ -1,4 +1,9 @@
 import { expect, test } from "vitest";
+import { BotError } from "../../src/core/errors.ts";
+import type { ModelRequest } from "../../src/models/model.ts";
+import { delegate } from "../../src/tools/delegate/delegate.ts";
+import { fakeTool } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 import { helper, helping, isHelpers } from "./helping.ts";
 import { expectPaired, lastAnswer, ofKind, resultsIn, wordsIn } from "./talking.ts";
 
@@ -286,4 +291,41 @@ test("who takes back what was asked takes the helpers' cards back with it", asyn
   ]);
   await stage.ask("approve a1", "test:bob");
   expect(stage.act.runs).toEqual([]);
+});
+
+test("what people settle of a helper's call is told to the helper while it works, and to the run that it works for", async () => {
+  const settled = Promise.withResolvers<void>();
+  const hanging = fakeTool({
+    name: "act",
+    effect: "write",
+    run: async () => {
+      throw new BotError("TIMEOUT", "web did not answer in time.");
+    },
+  });
+  const stage = await helping(
+    {
+      main: [{ calls: [helper("mend web")] }, { text: "CONFIRMED: it runs [T3]." }],
+      "mend web": [
+        { calls: [["act", { name: "web" }]] },
+        async () => {
+          await settled.promise;
+          return { calls: [["look", { name: "web" }]] };
+        },
+        { text: "It runs [T3]." },
+      ],
+    },
+    {
+      tools: [fakeTool({ name: "look" }), hanging, delegate],
+      approvals: { rules: [{ match: { tool: "act" }, decide: "allow" }] },
+    },
+  );
+  const working = stage.ask("mend web");
+  await until(() => stage.requests.filter(isHelpers).length === 2);
+  await stage.click("r2.t2", { kind: "settle", happened: true }, "test:bob");
+  settled.resolve();
+  await working;
+  const word = "bob settled T2: it happened.";
+  const told = (some: readonly ModelRequest[]) => wordsIn(some.at(-1)).join("\n");
+  expect(told(stage.requests.filter(isHelpers))).toContain(word);
+  expect(told(stage.requests.filter((request) => !isHelpers(request)))).toContain(word);
 });
