@@ -1,3 +1,4 @@
+import type { Floor } from "../src/memory/policy.ts";
 import { search } from "../src/memory/search.ts";
 import { startSqliteMemory } from "../src/memory/sqlite-thread.ts";
 import { termsIn } from "../src/core/terms.ts";
@@ -7,10 +8,13 @@ import {
   type Retrieval,
   retrieval,
   rowOf,
+  SECOND_QUERIES,
   trigramVector,
   VECTOR_MODEL,
 } from "../test/memory/retrieval.ts";
 import { type Figure, median } from "./journal.ts";
+import { keepFigures } from "./memory-keep.ts";
+import { rerankFigures } from "./memory-rerank.ts";
 
 const RECORDS = 100_000;
 const VOCABULARY = 20_000;
@@ -20,12 +24,12 @@ const SPACE = "public:slack:T1";
 
 /** How well the same in other words is found, and how long it takes among many records. */
 export async function memoryFigures(): Promise<Figure[]> {
-  const found = await Promise.all([retrieved(false), retrieved(true)]);
   return [
     ...(await timed(false)),
     ...(await timed(true)),
-    ...figures("by words", found[0]),
-    ...figures("words and given vectors, fused", found[1]),
+    ...(await retrieved(false)),
+    ...(await retrieved(true)),
+    ...(await keepFigures()),
   ];
 }
 
@@ -66,14 +70,20 @@ async function fill(
   }
 }
 
-async function retrieved(hasVectors: boolean): Promise<Retrieval> {
+async function retrieved(hasVectors: boolean): Promise<Figure[]> {
   const { index, close } = opened(hasVectors);
+  const find = (text: string, floor?: Floor) => {
+    const vector = hasVectors ? trigramVector(text) : undefined;
+    return search(index, text, [SPACE], { ...floor, vector });
+  };
+  const how = hasVectors ? "words and given vectors, fused" : "by words";
   try {
     await fill(index, recordTexts(), hasVectors);
-    return await retrieval((text, floor) => {
-      const vector = hasVectors ? trigramVector(text) : undefined;
-      return search(index, text, [SPACE], { ...floor, vector });
-    });
+    return [
+      ...figures(how, await retrieval(find)),
+      ...figures(`the second set, ${how}`, await retrieval(find, SECOND_QUERIES)),
+      ...(await rerankFigures(index, SPACE, { among: "25 records", hasVectors })),
+    ];
   } finally {
     close();
   }
@@ -117,8 +127,10 @@ async function timed(hasVectors: boolean): Promise<Figure[]> {
     const how = hasVectors ? "words and vectors of 256" : "words";
     const terms = median(QUERIES.map(({ text }) => termsIn(text).length));
     const value = `${median(warm).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms (${terms} terms)`;
+    const among = `${RECORDS.toLocaleString("en")} records`;
     return [
-      { name: `search by ${how} among ${RECORDS.toLocaleString("en")} records: median`, value },
+      { name: `search by ${how} among ${among}: median`, value },
+      ...(await rerankFigures(index, SPACE, { among, hasVectors })),
     ];
   } finally {
     close();

@@ -50,15 +50,18 @@ export function createSketcher(dimensions: number) {
     asked(vector: Float32Array, centre: Float32Array): Asked {
       const left = leftOf(vector, centre);
       const sums = new DataView(new ArrayBuffer(bytes * SUMS * 4));
-      for (let byte = 0; byte < bytes; byte++)
-        for (let bits = 0; bits < SUMS; bits++) {
-          let sum = 0;
-          for (let bit = 0; bit < 8; bit++) {
-            const value = left[byte * 8 + bit] ?? 0;
-            sum += (bits >> bit) & 1 ? value : -value;
-          }
+      const known = new Float64Array(SUMS);
+      for (let byte = 0; byte < bytes; byte++) {
+        known[0] = -left.subarray(byte * 8, byte * 8 + 8).reduce((sum, value) => sum + value, 0);
+        sums.setFloat32(byte * SUMS_BYTES, known[0], true);
+        for (let bits = 1; bits < SUMS; bits++) {
+          // As without its lowest bit, but that number is added and not taken off.
+          const lowest = 31 - Math.clz32(bits & -bits);
+          const sum = (known[bits & (bits - 1)] ?? 0) + 2 * (left[byte * 8 + lowest] ?? 0);
+          known[bits] = sum;
           sums.setFloat32((byte * SUMS + bits) * 4, sum, true);
         }
+      }
       return { sums, bytes };
     },
   };

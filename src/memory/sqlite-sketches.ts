@@ -41,6 +41,7 @@ export function createSketches(db: DatabaseSync) {
   }
 
   function blocksOf(space: number, kind: Row["kind"] | undefined): Block[] {
+    cache.check();
     return sql.all
       .all(space, kind ?? null)
       .flatMap(({ block }) => cache.take(Number(block), read) ?? []);
@@ -125,20 +126,29 @@ function statementsOf(db: DatabaseSync) {
 }
 
 function nearestIn(blocks: readonly Block[], asked: Asked, limit: number): number[] {
-  const count = blocks.reduce((sum, { used }) => sum + used, 0);
-  const rows = new Uint32Array(count);
-  const near = new Float32Array(count);
+  const near = new Float32Array(blocks.reduce((sum, { used }) => sum + used, 0));
   let from = 0;
   for (const { used, data } of blocks) {
     const { buffer, byteOffset } = data;
     const scales = new DataView(buffer, byteOffset + ROWS_BYTES, used * SCALE_BYTES);
     const bits = new DataView(buffer, byteOffset + BITS_AT);
     estimate(asked, { bits, scales, used }, near, from);
-    const view = viewOf(data);
-    for (let i = 0; i < used; i++) rows[from + i] = view.getUint32(i * 4, true);
     from += used;
   }
-  return best(rows, near, limit);
+  return rowsAt(blocks, best(near, limit));
+}
+
+/** The rows that stand at these places of all blocks together, which are in order. */
+function rowsAt(blocks: readonly Block[], places: readonly number[]): number[] {
+  const rows: number[] = [];
+  let [from, next] = [0, 0];
+  for (const { used, data } of blocks) {
+    const view = viewOf(data);
+    for (let at = places[next]; at !== undefined && at < from + used; at = places[++next])
+      rows.push(view.getUint32((at - from) * 4, true));
+    from += used;
+  }
+  return rows;
 }
 
 /** The last one takes its place. False: it is not there. */
@@ -178,10 +188,13 @@ function createCache(versionNow: () => number) {
   return {
     clear: () => blocks.clear(),
     forget: (block: number) => void blocks.delete(block),
-    take(block: number, read: (block: number) => Block | undefined): Block | undefined {
+    /** To be called before what is taken at once. */
+    check(): void {
       const now = versionNow();
       if (now !== version) blocks.clear();
       version = now;
+    },
+    take(block: number, read: (block: number) => Block | undefined): Block | undefined {
       const known = blocks.get(block) ?? read(block);
       if (known !== undefined) blocks.set(block, known);
       return known;
@@ -210,9 +223,9 @@ function draw(
   viewOf(data).setFloat32(ROWS_BYTES + at * SCALE_BYTES, scale, true);
 }
 
-/** Sorting all of them would take longer than comparing them: parts of the range are counted instead. */
-function best(rows: Uint32Array, near: Float32Array, limit: number): number[] {
-  if (rows.length <= limit) return [...rows];
+/** Places of the greatest, in order. Sorting all of them would take longer than comparing them: parts of the range are counted instead. */
+function best(near: Float32Array, limit: number): number[] {
+  if (near.length <= limit) return Array.from(near.keys());
   let [least, most] = [Infinity, -Infinity];
   for (let i = 0; i < near.length; i++) {
     const value = near[i] ?? 0;
@@ -231,7 +244,7 @@ function best(rows: Uint32Array, near: Float32Array, limit: number): number[] {
   const kept: number[] = [];
   for (let i = 0; i < near.length; i++) {
     const part = Math.trunc(((near[i] ?? 0) - least) * parts);
-    if (part > edge || (part === edge && room-- > 0)) kept.push(rows[i] ?? 0);
+    if (part > edge || (part === edge && room-- > 0)) kept.push(i);
   }
   return kept;
 }

@@ -227,8 +227,9 @@ function itemStatements(db: DatabaseSync) {
     find: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.id = ? AND item.space IN (SELECT value FROM json_each(?))`,
     ),
-    byRow: db.prepare(
-      `SELECT ${FIELDS} FROM ${JOINED} WHERE item.row = ?1 AND item.space IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR item.kind = ?3)`,
+    byRows: db.prepare(
+      `SELECT item.row, ${FIELDS} FROM json_each(?1) AS found CROSS JOIN ${JOINED} WHERE item.row = found.value
+       AND item.space IN (SELECT value FROM json_each(?2)) AND (?3 IS NULL OR item.kind = ?3)`,
     ),
     newest: db.prepare(
       `SELECT ${FIELDS} FROM ${JOINED} WHERE item.space IN (SELECT value FROM json_each(?)) AND (?2 IS NULL OR item.kind = ?2)
@@ -290,8 +291,11 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
         })),
     nearest(numbers: readonly number[], vector: Float32Array, wanted: Wanted): Candidate[] {
       const found = vectors?.nearest(numbers, vector, wanted) ?? [];
+      const rows = JSON.stringify(found.map(({ row }) => row));
+      const items = sql.byRows.all(rows, JSON.stringify(numbers), wanted.kind ?? null);
+      const byRow = new Map(items.map((item) => [Number(item["row"]), item]));
       return found.flatMap(({ row, near }) => {
-        const item = sql.byRow.get(row, JSON.stringify(numbers), wanted.kind ?? null);
+        const item = byRow.get(row);
         return item === undefined ? [] : [{ ...candidateOf(item), near }];
       });
     },
@@ -301,8 +305,11 @@ function createItems(db: DatabaseSync, spaces: Spaces, vectors: Vectors | undefi
       sql.newest.all(JSON.stringify(numbers), kind ?? null, limit).map(candidateOf),
     matching(number: number, terms: readonly string[], { kind, limit }: Wanted): Candidate[] {
       if (terms.length === 0) return [];
-      const found = `SELECT ${FIELDS} FROM words_${number} CROSS JOIN item ON item.row = words_${number}.rowid JOIN space ON space.number = item.space
-        WHERE words_${number} MATCH ?1 AND (?2 IS NULL OR item.kind = ?2) ORDER BY bm25(words_${number}), item.at DESC, item.id, item.journal LIMIT ?3`;
+      const order = "score, item.at DESC, item.id, item.journal";
+      // Thousands are put in order, so without the texts, which only the best are read for.
+      const best = `SELECT item.row, bm25(words_${number}) AS score FROM words_${number} CROSS JOIN item ON item.row = words_${number}.rowid
+        WHERE words_${number} MATCH ?1 AND (?2 IS NULL OR item.kind = ?2) ORDER BY ${order} LIMIT ?3`;
+      const found = `SELECT ${FIELDS} FROM (${best}) AS best CROSS JOIN ${JOINED} WHERE item.row = best.row ORDER BY ${order}`;
       return db
         .prepare(found)
         .all(matchOf(terms), kind ?? null, limit)

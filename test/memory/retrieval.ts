@@ -4,6 +4,7 @@ import { FLOOR, type Floor } from "../../src/memory/policy.ts";
 import type { Ranked } from "../../src/memory/ranking.ts";
 import { NEGATIVES } from "./negatives.ts";
 import { RECORDS } from "./questions.ts";
+import { SECOND } from "./second-questions.ts";
 
 /** What of a labelled set is found, and how high it stands. */
 export interface Retrieval {
@@ -25,9 +26,18 @@ export interface Retrieval {
 /** As many as a run is told of. */
 const TOLD = 3;
 
-export const QUERIES: readonly { readonly of: string; readonly text: string }[] = Object.entries(
-  RECORDS,
-).flatMap(([of, { asked }]) => asked.map((text) => ({ of, text })));
+interface Query {
+  /** The record that answers it. */
+  readonly of: string;
+  readonly text: string;
+}
+
+export const QUERIES: readonly Query[] = Object.entries(RECORDS).flatMap(([of, { asked }]) =>
+  asked.map((text) => ({ of, text })),
+);
+export const SECOND_QUERIES: readonly Query[] = Object.entries(SECOND).flatMap(([of, asked]) =>
+  asked.map((text) => ({ of, text })),
+);
 
 export const VECTOR_MODEL = "given/trigrams";
 const DIMENSIONS = 256;
@@ -72,11 +82,12 @@ export function recordTexts(): [id: string, text: string][] {
 /** `find`: what is found for a text, the best first, ten at most, of which those that reach the given floor. */
 export async function retrieval(
   find: (text: string, floor?: Floor) => Promise<readonly Ranked[]>,
+  asked: readonly Query[] = QUERIES,
 ): Promise<Retrieval> {
   const idsOf = async (text: string, floor?: Floor) =>
     (await find(text, floor)).map(({ candidate }) => candidate.id);
   let [within, reciprocal, right, told, quiet] = [0, 0, 0, 0, 0];
-  for (const { of, text } of QUERIES) {
+  for (const { of, text } of asked) {
     const place = (await idsOf(text)).indexOf(of) + 1;
     if (place >= 1 && place <= 5) within += 1;
     if (place >= 1) reciprocal += 1 / place;
@@ -90,7 +101,7 @@ export async function retrieval(
     told += cited.length;
     if (cited.length === 0) quiet += 1;
   }
-  const queries = QUERIES.length;
+  const queries = asked.length;
   return {
     queries,
     recallAt5: within / queries,
