@@ -35,8 +35,14 @@ export function interrupt(world: Imagined, tape: Tape): void {
   ];
   const clicks = open.length === 0 ? [] : choices.map((choice) => click(action, choice));
   const revoked = grantsIn(world.thread).map(({ of }) => click(of.action, { kind: "revoke" }));
+  // Whoever presses a card that is over comes too late, also for a helper that is gone.
+  const late = world.hasHelpers
+    ? [...world.thread.actions.values()].filter((each) => !isOpen(each)).slice(-1)
+    : [];
+  const lateClicks = late.map((each) => click(each.action, { kind: "approve" }));
   const posts: Draft[] = [
     ...clicks,
+    ...lateClicks,
     ...revoked,
     ...told(world, id, tape),
     mirror(world),

@@ -17,6 +17,10 @@ export interface Imagined {
   told: string[];
   /** The same of the side run's. */
   toldBeside: string[];
+  /** The same of each helper's, by its run. */
+  toldHelpers: Map<string, string[]>;
+  /** Its models may have helpers. */
+  hasHelpers: boolean;
   /** Which run answered each message. */
   answered: Map<string, string>;
   /** Lines that rules pass over, unless their author turned them to the bot later. */
@@ -40,7 +44,7 @@ export interface Imagined {
 /** Numbers that decide what happens; when they are used up everybody does the dullest thing. */
 export type Tape = () => number;
 
-export function imagine(window = 2_000): Imagined {
+export function imagine(window = 2_000, hasHelpers = false): Imagined {
   return {
     entries: [],
     ids: new Set(),
@@ -48,6 +52,8 @@ export function imagine(window = 2_000): Imagined {
     transcript: new Transcript(),
     told: [],
     toldBeside: [],
+    toldHelpers: new Map(),
+    hasHelpers,
     answered: new Map(),
     passed: new Set(),
     room: new Room(),
@@ -77,16 +83,18 @@ export function write(world: Imagined, draft: Draft): void {
   foldTranscript(world.transcript, entry);
   checkSideRuns(world, entry);
   checkOnce(world, entry);
+  checkHelpers(world, entry);
   if (entry.kind === "stop" && entry.run !== undefined)
     expectThat(
-      open.every((action) => isOpen(action) || action.run === entry.run),
+      open.every((action) => isOpen(action) || worksFor(world, action.run, entry.run)),
       `D5 a Stop of ${entry.run} took another run's card with it`,
     );
   for (const { id } of ending?.modelRun?.told ?? []) {
     expectThat(!world.answered.has(id), `D3 ${id} was answered by two runs`);
     world.answered.set(id, entry.id);
   }
-  if (entry.kind !== "run_started" || entry.talk === undefined) return;
+  if (entry.kind !== "run_started" || entry.talk === undefined || entry.parent !== undefined)
+    return;
   if (entry.reads === true) world.toldBeside = world.told;
 }
 
@@ -121,7 +129,8 @@ function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
       (each) => each.kind === "action_proposed" && each.action === entry.action,
     );
     const isEnded = entries.slice(at).some((each) => {
-      if (each.kind === "stop") return each.run === undefined || each.run === entry.run;
+      if (each.kind === "stop")
+        return each.run === undefined || worksFor({ entries }, entry.run, each.run);
       return each.kind === "vote" && each.action === entry.action && !each.approve;
     });
     expectThat(!isEnded, `D2 ${entry.action} was started after a deny or Stop`);
@@ -130,9 +139,56 @@ function checkSideRuns({ entries, thread }: Imagined, entry: Entry): void {
     const at = entries.findIndex((each) => each.kind === "run_started" && each.run === entry.run);
     const isStopped = entries
       .slice(at)
-      .some((each) => each.kind === "stop" && (each.run ?? entry.run) === entry.run);
+      .some(
+        (each) => each.kind === "stop" && worksFor({ entries }, entry.run, each.run ?? entry.run),
+      );
     const isModels = thread.runs.get(entry.run)?.modelRun !== undefined;
     expectThat(!isModels || !isStopped, `D5 ${entry.run} was stopped and answered`);
+  }
+}
+
+/** The run is the named one, or helps it, or helps one that does. */
+function worksFor({ entries }: Pick<Imagined, "entries">, run: string, named = run): boolean {
+  if (run === named) return true;
+  const began = entries.find((each) => each.kind === "run_started" && each.run === run);
+  const parent = began?.kind === "run_started" ? began.parent?.run : undefined;
+  return parent !== undefined && worksFor({ entries }, parent, named);
+}
+
+/** A call that asked for a helper ends once, after the helper; and no run ends before its helpers. */
+function checkHelpers({ entries }: Imagined, entry: Entry): void {
+  if (entry.kind !== "tool_finished" && entry.kind !== "run_ended") return;
+  const asked = entries.flatMap((each) =>
+    each.kind === "run_started" && each.parent !== undefined
+      ? [{ run: each.run, parent: each.parent }]
+      : [],
+  );
+  const hasEnded = (run: string) =>
+    entries.some((each) => each.kind === "run_ended" && each.run === run);
+  for (const { run, parent } of asked) {
+    const isItsEnd =
+      entry.kind === "run_ended" ? entry.run === parent.run : entry.call === parent.call;
+    expectThat(
+      !isItsEnd || hasEnded(run),
+      `H1 ${entry.id} came before the end of the helper ${run}`,
+    );
+  }
+  if (entry.kind !== "tool_finished") return;
+  const ends = entries.filter((each) => each.kind === "tool_finished" && each.call === entry.call);
+  expectThat(ends.length === 1, `H2 ${entry.call} ended ${ends.length} times`);
+}
+
+/** At rest a run that was stopped has ended, and all that work for it. */
+export function checkStopped({ entries }: Imagined): void {
+  for (const stop of entries) {
+    if (stop.kind !== "stop") continue;
+    for (const began of entries.slice(0, stop.seq)) {
+      if (began.kind !== "run_started" || began.talk === undefined) continue;
+      const { run } = began;
+      if (!worksFor({ entries }, run, stop.run)) continue;
+      const hasEnded = entries.some((each) => each.kind === "run_ended" && each.run === run);
+      expectThat(hasEnded, `H4 ${run} goes on after the Stop ${stop.id}`);
+    }
   }
 }
 

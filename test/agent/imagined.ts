@@ -6,8 +6,10 @@ import { condensedBy, summaryRequest } from "../../src/agent/summary.ts";
 import type { RunTerms } from "../../src/core/run-terms.ts";
 import { type Action, carrierOf, isApproved, isLeft, isOpen } from "../../src/thread/action.ts";
 import { GOAL_VERDICTS } from "../../src/core/goal.ts";
+import { DELEGATE } from "../../src/core/tool-spec.ts";
+import type { Wanted } from "../../src/thread/drafts-helpers.ts";
 import { NO_USAGE } from "../../src/core/block.ts";
-import { grantsIn, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
+import { grantsIn, isInner, isReader, type Run, talkingRuns } from "../../src/thread/state.ts";
 import type { Call } from "../../src/thread/call.ts";
 import { sharesOf } from "../../src/thread/routing.ts";
 import type { ModelRun } from "../../src/thread/model-run.ts";
@@ -32,24 +34,12 @@ const TERMS: RunTerms = {
   fixedTokens: 10,
 };
 
-/** A card is open, and somebody writes. */
-export function openCard(world: Imagined): void {
-  const dull = () => 0;
-  const actor = { account: "test:ana", name: "ana" };
-  write(world, { id: "fix", kind: "message", actor, text: "said fix;" });
-  for (let step = nextStep(world); step.do !== "wait"; step = nextStep(world)) {
-    if (step.do !== "think") {
-      take(world, step, dull);
-      continue;
-    }
-    const { seen, hash } = requestAt(world, step.run, step.modelRun);
-    const act = { kind: "tool_use" as const, id: "act", name: "act", input: "{}" };
-    const made = { step: 1, seen, content: [act], stop: "tool_use" as const, usage: NO_USAGE };
-    const turn = { ...made, ms: 5, model: "test/imagined", request: hash };
-    conclude(world, { ...step, facts: { kind: "turn", turn } });
-  }
-  write(world, { id: "safe", kind: "message", actor, text: "said safe;" });
-}
+/** With room for helpers, and theirs. */
+const HELPED: RunTerms = {
+  ...TERMS,
+  budget: { ...TERMS.budget, steps: 18, tokens: 200_000 },
+  modes: { helper: { system: "helper", depth: 2, perRun: 6 } },
+};
 
 /** Takes the step that a worker would, with a tool, a model or a person that does what the tape says. */
 export function take(world: Imagined, step: Exclude<Step, { do: "wait" }>, tape: Tape): void {
@@ -111,11 +101,14 @@ function isUnimagined(step: Step): step is Unimagined {
 }
 
 /** Writes what follows from what was learned. */
-function conclude(world: Imagined, learned: Learned): void {
+export function conclude(world: Imagined, learned: Learned): void {
   const drafts = draftsOf(learned, {
     thread: world.thread,
     now: world.clock,
-    run: { ...parts, terms: { ...TERMS, contextWindow: world.window } },
+    run: {
+      ...parts,
+      terms: { ...(world.hasHelpers ? HELPED : TERMS), contextWindow: world.window },
+    },
     here: "here",
     isBound: () => false,
     answeredBy: () => undefined,
@@ -216,11 +209,13 @@ function learn(
 
 function proposalFor(
   { thread, clock }: Imagined,
-  { problem, tool, args }: Call,
+  { problem, tool, args, call }: Call,
   tape: Tape,
-): Proposal {
+): Proposal | Wanted {
   if (problem !== undefined || tape() % 6 === 5) return { kind: "blocked", text: "no" };
   const expiresAt = clock + 3_600_000;
+  if (tool === DELEGATE)
+    return { kind: "delegate", task: { text: `part ${call}` }, steps: undefined };
   if (tool === "ask_user") return { kind: "question", text: "which?", choices: [], expiresAt };
   const effect = tool === "act" ? "write" : "read";
   const prepared = { tool, effect, args, host: undefined, digest: "d" } as const;
@@ -234,10 +229,10 @@ function proposalFor(
   return { kind: "ask", card, reason: undefined, place: undefined };
 }
 
-/** A tool runs; people may speak meanwhile. */
+/** A tool runs, unless a helper does what was asked for; people may speak meanwhile. */
 function runIfStarted(world: Imagined, call: Call, tape: Tape): void {
-  const { started } = call;
-  if (started === undefined) return;
+  const { started, helper } = call;
+  if (started === undefined || helper !== undefined) return;
   if (started.effect === "read" && tape() % 3 > 0) interrupt(world, tape);
   const bad = started.effect === "read" ? "error" : "unknown";
   const outcome = tape() % 4 === 3 ? bad : "ok";
@@ -259,7 +254,7 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const told = asked.turns.map((turn) => JSON.stringify(turn));
   checkTold(world, run, told);
   const untold = new Set(modelRun.told.map(({ id }) => id));
-  const before = isReader(run) ? world.toldBeside : world.told;
+  const before = toldBefore(world, run);
   before.forEach((turn, i) => {
     if (told[i] !== turn)
       throw new Error(`turn ${i} was told otherwise before: ${turn} / ${told[i]}`);
@@ -285,7 +280,7 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
   const calls = Array.from({ length: 1 + (tape() % 3) }, (_, i) => ({
     kind: "tool_use" as const,
     id: `${name}.${number}.${i}`,
-    name: ["look", "act", "ask_user", "nothing", "stay_silent"][tape() % 5] ?? "look",
+    name: pick(world.hasHelpers ? HELPED_CALLS : CALLS, tape),
     input: ["{}", '{"n":1}', "{", ""][tape() % 4] ?? "{}",
   }));
   const text = { kind: "text" as const, text: `INCONCLUSIVE so far ${number}` };
@@ -307,7 +302,25 @@ function think(world: Imagined, step: StepOf<"think">, tape: Tape): void {
     expectThat(isHeld, `D3 ${message.id} counts as told and was not`);
   }
   if (world.thread.runs.get(name)?.ended !== undefined) return;
-  if (isReader(run)) world.toldBeside = told;
+  noteTold(world, run, told);
+}
+
+const CALLS = ["look", "act", "ask_user", "nothing", "stay_silent"];
+const HELPED_CALLS = [DELEGATE, "act", DELEGATE, "look", "act"];
+
+function pick(names: readonly string[], tape: Tape): string {
+  return names[tape() % names.length] ?? "look";
+}
+
+function toldBefore(world: Imagined, run: Run): readonly string[] {
+  if (isInner(run)) return world.toldHelpers.get(run.started.run) ?? [];
+  return isReader(run) ? world.toldBeside : world.told;
+}
+
+/** What the run's newest request told. */
+function noteTold(world: Imagined, run: Run, told: string[]): void {
+  if (isInner(run)) world.toldHelpers.set(run.started.run, told);
+  else if (isReader(run)) world.toldBeside = told;
   else world.told = told;
 }
 
@@ -338,13 +351,12 @@ function condense(world: Imagined, step: StepOf<"condense">, tape: Tape): void {
   conclude(world, { ...step, facts: { kind: "condensed", condensed } });
   if (found === undefined) return;
   world.condensed += 1;
-  if (isReader(run)) world.toldBeside = [];
-  else world.told = [];
+  noteTold(world, run, []);
 }
 
 const isPlain = ({ text }: { text: string }) => text.startsWith("said ");
 
-function requestAt({ thread, transcript }: Imagined, { started }: Run, modelRun: ModelRun) {
+export function requestAt({ thread, transcript }: Imagined, { started }: Run, modelRun: ModelRun) {
   const { run } = started;
   const shares = sharesOf(thread, { started, modelRun });
   const telling = { instructs: undefined, first: false, brief: false, ...shares };
@@ -363,6 +375,12 @@ function checkTold({ entries, thread, transcript }: Imagined, run: Run, turns: r
     if (entry.kind !== "message" || !isPlain(entry)) continue;
     expectThat(times(entry.id) <= 1, `D4 ${entry.id} is told twice`);
   }
+  if (isInner(run)) {
+    const said = entries.filter((entry) => entry.kind === "message" && isPlain(entry));
+    const isTold = said.some(({ id }) => times(id) > 0);
+    expectThat(!isTold, `H3 the helper ${run.started.run} is told what people said`);
+    return;
+  }
   const { first, side } = talkingRuns(thread);
   const other = isReader(run) ? first : side;
   const { unseen = [], told = [], handedOver = [] } = other?.modelRun ?? {};
@@ -374,7 +392,8 @@ function checkTold({ entries, thread, transcript }: Imagined, run: Run, turns: r
       !isPlain(message) || isWhole(message) || times(message.id) === 0,
       `D4 ${message.id} is another run's`,
     );
-  expectThat(transcript.sides.size <= 1, "there are two side runs");
+  const sides = [...transcript.sides.values()].filter(({ hasTask }) => hasTask !== true);
+  expectThat(sides.length <= 1, "there are two side runs");
 }
 
 export function nextStep(world: Imagined): Step {

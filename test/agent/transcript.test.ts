@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { requestOf } from "../../src/agent/request.ts";
@@ -8,76 +7,21 @@ import type { Draft, Entry } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { fold } from "../../src/thread/fold.ts";
 import { Thread } from "../../src/thread/state.ts";
-import { Conversation, foldConversation } from "../../src/worker/thread/conversation.ts";
-import { snapshots } from "../../src/worker/thread/snapshot.ts";
-import { nextStep, openCard, take, work } from "./imagined.ts";
-import { checkAnswered, imagine, type Tape, write } from "./imagined-world.ts";
-import { interrupt } from "./imagined-people.ts";
+import { work } from "./imagined.ts";
+import { checkReading, checkSnapshot, history, numbers, TIMEOUT_MS } from "./imagined-history.ts";
+import { checkAnswered, write } from "./imagined-world.ts";
 import { checkViews } from "./imagined-views.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
 import { fakeTool } from "../fakes/stage.ts";
 import { ana, began, message, wrote } from "../thread/entries.ts";
 import { ANSWER, call, ofKind, resultsIn, talking } from "./talking.ts";
 
-/** Plays the tape; what follows it is all zeros. */
-function tapeOf(numbers: readonly number[]): Tape & { over(): boolean } {
-  let at = 0;
-  return Object.assign(() => numbers[at++] ?? 0, { over: () => at >= numbers.length });
-}
-
-/** A history of people, models and tools that do as the tape says, until nothing is left to do. */
-function history(numbers: readonly number[], hasCard = false, window?: number) {
-  const world = imagine(window);
-  const tape = tapeOf(numbers);
-  const actor = { account: "test:ana", name: "ana" };
-  if (hasCard) openCard(world);
-  else write(world, { id: "first", kind: "message", actor, text: "why?" });
-  while (!tape.over()) {
-    const step = nextStep(world);
-    if (step.do === "wait" || tape() % 7 === 0) interrupt(world, tape);
-    else take(world, step, tape);
-  }
-  return { world, tape };
-}
-
-const numbers = (maxLength: number) =>
-  fc.noBias(fc.array(fc.nat({ max: 59 }), { minLength: 20, maxLength, size: "max" }));
-
-/** The same entries give the same thread and the same requests, wherever reading them is interrupted. */
-function checkReading(
-  { entries, thread, transcript }: ReturnType<typeof imagine>,
-  split: number,
-): void {
-  const at = split % (entries.length + 1);
-  const again = fold(fold(new Thread(), entries.slice(0, at)), entries.slice(at));
-  const told = new Transcript();
-  for (const entry of [...entries.slice(0, at), ...entries]) foldTranscript(told, entry);
-  if (!isDeepStrictEqual(again, thread)) throw new Error("another thread");
-  if (!isDeepStrictEqual(told, transcript)) throw new Error("another transcript");
-}
-
-/** A snapshot of any beginning with what follows it folded in comes to the same as all entries. Returns whether there is one. */
-function checkSnapshot({ entries }: ReturnType<typeof imagine>, split: number): boolean {
-  const at = split % (entries.length + 1);
-  const bytes = snapshots.encode(foldConversation(new Conversation(), entries.slice(0, at)));
-  if (bytes === undefined) return false;
-  const resumed = foldConversation(snapshots.decode(bytes), entries.slice(at));
-  const whole = foldConversation(new Conversation(), entries);
-  // Without what class each part is of.
-  if (!isDeepStrictEqual(structuredClone(resumed), structuredClone(whole)))
-    throw new Error("another conversation");
-  return true;
-}
-
-/** Three seconds at the most, but for a machine that does much else. */
-const TIMEOUT_MS = 120_000;
-
 describe("whatever people, models and tools do", () => {
   test(
     "every request has one result for each call, and begins with the one before it",
     () => {
       fc.assert(
-        fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, hasCard)),
+        fc.property(numbers(80), fc.boolean(), (each, hasCard) => void history(each, { hasCard })),
         { numRuns: 800, endOnFailure: true },
       );
     },
@@ -90,7 +34,7 @@ describe("whatever people, models and tools do", () => {
       let condensed = 0;
       fc.assert(
         fc.property(numbers(300), fc.boolean(), fc.nat(), (each, hasCard, split) => {
-          const { world } = history(each, hasCard, 200);
+          const { world } = history(each, { hasCard, window: 200 });
           condensed += world.condensed;
           checkReading(world, split);
           checkSnapshot(world, split);
@@ -108,7 +52,7 @@ describe("whatever people, models and tools do", () => {
       let kept = 0;
       fc.assert(
         fc.property(numbers(160), fc.boolean(), fc.nat(), (each, hasCard, split) => {
-          const { world, tape } = history(each, hasCard);
+          const { world, tape } = history(each, { hasCard });
           checkReading(world, split);
           if (checkSnapshot(world, split)) kept += 1;
           work(world, tape);
