@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /*
@@ -65,26 +65,42 @@ function isBuilt() {
   return Math.max(newestIn(SOURCES), ...made) <= built;
 }
 
+/** Who may write into a folder decides what code is run from it. */
+function isOurs(/** @type {string} */ folder) {
+  const { mode, uid } = statSync(folder);
+  const own = process.getuid?.();
+  return own === undefined || ((uid === own || uid === 0) && (mode & 0o022) === 0);
+}
+
 /**
- * Where Node keeps the compiled code. Made here, for its owner only: Node makes it for everybody, and tries for ever where the
- * system takes no folder. Undefined: a command alone, such as `--version`, makes no folder for the program's data.
+ * Where Node keeps the compiled code; absolute. Made here, for its owner only: Node makes it for everybody, and tries for ever where the
+ * system takes no folder. Undefined: others may write there, it cannot be made, or it is a command alone, such as `--version`, which makes
+ * no folder for the program's data.
  */
 function cacheFolder() {
-  const data = process.env["DATA_DIR"] || "data";
+  const data = resolve(process.env["DATA_DIR"] || "data");
   const cache = join(data, "cache");
   const isCommand = process.argv.length > 2;
   try {
     for (const folder of isCommand ? [cache] : [data, cache])
       if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-    return cache;
+    return isOurs(data) && isOurs(cache) ? cache : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Has this thread use the folder, and every thread that it starts, which know it by the variable. One that is set comes first. */
+function useCache(/** @type {string} */ folder) {
+  if (process.env["NODE_COMPILE_CACHE"] !== undefined) return;
+  const { status } = nodeModule.enableCompileCache(folder);
+  const { ENABLED } = nodeModule.constants.compileCacheStatus;
+  if (status === ENABLED) process.env["NODE_COMPILE_CACHE"] = folder;
+}
+
 if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
   const cache = cacheFolder();
-  if (cache !== undefined) nodeModule.enableCompileCache(cache);
+  if (cache !== undefined) useCache(cache);
   await import(isBuilt() ? BUILT : join(SOURCES, "main.ts"));
 } else {
   const node = ownNode();

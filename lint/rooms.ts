@@ -169,7 +169,7 @@ const WAYS_OUT: Readonly<Record<string, readonly string[]>> = {
   // What a thread that is started otherwise is given of the process's may be secrets.
   "node:worker_threads": ["core/bare-thread.ts"],
   // By these any of the above can be had, or a process begun.
-  "node:module": [],
+  "node:module": ["core/kept-code.ts"],
   "node:cluster": [],
   "node:inspector": [],
   getBuiltinModule: [],

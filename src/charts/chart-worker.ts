@@ -3,6 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { logger, None, parse, View } from "vega";
 import { compile } from "vega-lite";
+import { keepCompiled } from "../core/kept-code.ts";
 import { barSpec } from "./bar-spec.ts";
 import type { ChartJob } from "./chart.ts";
 import { lineSpec } from "./line-spec.ts";
@@ -30,4 +31,6 @@ async function draw({ chart, fonts, font, renderer }: ChartJob): Promise<Uint8Ar
   return picture.render().asPng();
 }
 
-parentPort?.postMessage(await draw(workerData));
+const picture = await draw(workerData);
+keepCompiled();
+parentPort?.postMessage(picture);

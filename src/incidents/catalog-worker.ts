@@ -1,5 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
+import { keepCompiled } from "../core/kept-code.ts";
 import { openCatalog } from "./catalog.ts";
 import type { Answer, Question } from "./catalog-thread.ts";
 
@@ -16,4 +17,5 @@ function answer({ id, verb, args }: Question): Answer {
   }
 }
 
+keepCompiled();
 parentPort?.on("message", (question: Question) => parentPort?.postMessage(answer(question)));

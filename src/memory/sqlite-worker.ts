@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../core/errors.ts";
+import { keepCompiled } from "../core/kept-code.ts";
 import { openSqliteMemory, type SqliteMemoryOptions } from "./sqlite.ts";
 import type { Answer, Question } from "./sqlite-thread.ts";
 
@@ -17,4 +18,5 @@ function answer({ id, verb, args }: Question): Answer {
   }
 }
 
+keepCompiled();
 parentPort?.on("message", (question: Question) => parentPort?.postMessage(answer(question)));

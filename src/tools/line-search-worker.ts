@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { RE2JS, RE2JSException } from "re2js";
+import { keepCompiled } from "../core/kept-code.ts";
 import { createEncoder, type Encoder } from "../security/encoder.ts";
 import type { HeldSecret } from "../security/redaction-encodings.ts";
 import type { LineSearch, LineSearchAnswer } from "./line-search.ts";
@@ -30,5 +31,6 @@ async function search(asked: LineSearch): Promise<LineSearchAnswer> {
     return { problem: error.message };
   }
 }
+keepCompiled();
 parentPort?.postMessage({ begins: true } satisfies LineSearchAnswer);
 parentPort?.postMessage(await search(workerData));

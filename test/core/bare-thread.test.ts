@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -23,4 +23,27 @@ test("a thread has no variables and no flags of the process's, nor what a flag w
   const env = { OF_PROCESS: "secret", NODE_OPTIONS: "--no-warnings", ...cache };
   const { stdout } = await promisify(execFile)(process.execPath, args, { env });
   expect(JSON.parse(stdout)).toEqual(["secret", cache, []]);
+});
+
+test("what a thread that is ended from outside has compiled is there for the next", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "wk-kept-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const keep = new URL("../../src/core/kept-code.ts", import.meta.url).href;
+  const files = {
+    "start.mjs": `import { createBareThread } from ${JSON.stringify(HELPER)};
+const thread = createBareThread(new URL("thread.mjs", import.meta.url), {});
+thread.on("message", () => thread.terminate());`,
+    "thread.mjs": `import { parentPort } from "node:worker_threads";
+import { keepCompiled } from ${JSON.stringify(keep)};
+keepCompiled();
+parentPort.postMessage(1);
+setInterval(() => {}, 1_000);`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const cache = join(folder, "cache");
+  const env = { NODE_COMPILE_CACHE: cache };
+  await promisify(execFile)(process.execPath, [join(folder, "start.mjs")], { env });
+  const kept = readdirSync(cache, { recursive: true, withFileTypes: true });
+  // The thread's own two files, and the two of the process.
+  expect(kept.filter((each) => each.isFile()).length).toBeGreaterThanOrEqual(3);
 });

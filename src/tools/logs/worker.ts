@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { RE2JSException } from "re2js";
+import { keepCompiled } from "../../core/kept-code.ts";
 import { createEncoder } from "../../security/encoder.ts";
 import { readWindow } from "./file-lines.ts";
 import { createReading } from "./reading.ts";
@@ -36,6 +37,7 @@ async function answer(request: Request): Promise<Answer> {
   }
 }
 
+keepCompiled();
 // What it throws ends the thread, and whoever asked is told.
 parentPort?.on("message", (request: Request) => {
   void answer(request).then((given) => parentPort?.postMessage(given));

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { convert } from "html-to-text";
+import { keepCompiled } from "../../core/kept-code.ts";
 
 /** Makes readable text of a page; a page made to take for ever takes this thread's time alone. */
 const MAX_DEPTH = 100;
@@ -32,4 +33,5 @@ const text = convert(String(workerData), {
   ],
 });
 
+keepCompiled();
 parentPort?.postMessage(text);
