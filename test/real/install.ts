@@ -9,6 +9,7 @@ export function setup(): void {
     "openssh-server": "sshd",
     "redis-server": "redis-server",
     prometheus: "prometheus",
+    systemd: "systemd-analyze",
     "prometheus-alertmanager": "prometheus-alertmanager",
     "prometheus-node-exporter": "prometheus-node-exporter",
     "victoria-metrics": "victoria-metrics",

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -352,6 +352,36 @@ describe("rights", () => {
     expect(outcome).toBe("error");
     expect(text).toContain('User "nobody@example.com" cannot');
   });
+});
+
+/** The version of a kind that this old server knows, where the manifests' came after it. */
+const BEFORE_1_21: Readonly<Record<string, string>> = { PodDisruptionBudget: "policy/v1beta1" };
+
+test("the server takes every manifest of ours, and no field of them is unknown to it", async () => {
+  const folder = join(import.meta.dirname, "../../deploy/kubernetes");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  const objects = files.flatMap((name) =>
+    parseAllDocuments(readFileSync(join(folder, name), "utf8")).map((each) => each.toJS()),
+  );
+  const [namespace, ...others] = objects.toSorted(
+    (one, other) => Number(other.kind === "Namespace") - Number(one.kind === "Namespace"),
+  );
+  await lab.request("POST", "/api/v1/namespaces", namespace);
+  for (const object of others) {
+    const { kind, metadata } = object;
+    const apiVersion = BEFORE_1_21[kind] ?? object.apiVersion;
+    const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const within = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
+    const plural = `${kind.toLowerCase().replace(/y$/, "ie")}s`;
+    const path = `${group}${within}/${plural}?dryRun=All`;
+    const taken = await lab.request("POST", path, { ...object, apiVersion });
+    // What it does not know it leaves out. The lab takes amounts such as 100m for ages.
+    const sent = JSON.parse(JSON.stringify({ ...object, apiVersion }), (_, value: unknown) =>
+      typeof value === "string" && /^\d+m$/.test(value) ? expect.any(String) : value,
+    );
+    expect(taken, `${kind} ${metadata.name}`).toMatchObject(sent);
+  }
+  expect(others.length).toBeGreaterThan(7);
 });
 
 /** Makes a role as the page has it, and binds it to the reader. */
