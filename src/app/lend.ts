@@ -10,6 +10,7 @@ import { createFeedback } from "../team/feedback.ts";
 import type { Freezes } from "../team/freezes.ts";
 import type { Approvals, ToolParts } from "../tools/integration.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createDayShares } from "./day-shares.ts";
 import { createAskedHandoffs, createHandoffs } from "./handoffs.ts";
 import { createIncidentNews } from "./incident-news.ts";
 import { openMemory } from "./memory.ts";
@@ -85,6 +86,7 @@ export function lend(
       used: (counter) => journal.used(counter),
       perDay: config.budgets.tokensPerDay,
       centsPerDay: config.budgets.centsPerDay,
+      sharesOf: createDayShares(config, adapters),
     }),
     feedback: () => feedback,
     network: () => outgoing,

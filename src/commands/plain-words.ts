@@ -1,3 +1,4 @@
+import { readCostWords } from "./cost-words.ts";
 import { readHandOver } from "./hand-over.ts";
 import { readIncidentWords } from "./incident-words.ts";
 import { type Reading, toolCall } from "./reading.ts";
@@ -16,5 +17,7 @@ export function readPlainWords(text: string): Reading | undefined {
     const args = read(text);
     if (args !== undefined) return toolCall(tool, { ...args });
   }
-  return undefined;
+  const about = readCostWords(text);
+  if (about === "thread") return { kind: "command", command: { name: "cost" } };
+  return about === "today" ? toolCall("cost_per_day", { days: "1" }) : undefined;
 }

@@ -1,7 +1,9 @@
 import type { RunTerms } from "../core/run-terms.ts";
+import { countedTokens } from "../core/block.ts";
+import { dollarText, microdollarsOfCents, moneyText } from "../core/money.ts";
 import { counted } from "../core/text.ts";
 import { isOpen } from "../thread/action.ts";
-import type { Thread } from "../thread/state.ts";
+import { type TalkingRun, talkingRuns, type Thread } from "../thread/state.ts";
 import { refOf } from "../thread/call.ts";
 import { whatOf } from "../thread/phrases.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -43,7 +45,24 @@ export function statusText(thread: Thread, parts: StatusParts): string {
     ...aboutLines(parts, thread.model),
     `Open approvals in this thread: ${listed(open)}`,
     `Running in this thread: ${listed(running)}`,
+    ...Object.values(talkingRuns(thread)).map(usedLine),
   ].join("\n");
+}
+
+/** `r1 has used 12 of 30 steps, 140,300 of 400,000 tokens, $0.42, 3 of 15 minutes of work; cost says more.` */
+function usedLine({ started, modelRun }: TalkingRun): string {
+  const { budget, steps, usage, money, workMs } = modelRun;
+  const number = (count: number) => count.toLocaleString("en", { maximumFractionDigits: 1 });
+  const cost = money.microdollars > 0 ? [moneyText(money)] : [];
+  const limit =
+    budget.cents === undefined ? "" : ` of ${dollarText(microdollarsOfCents(budget.cents))}`;
+  const parts = [
+    `${number(steps)} of ${number(budget.steps)} steps`,
+    `${number(countedTokens(usage))} of ${number(budget.tokens)} tokens`,
+    ...cost.map((text) => text + limit),
+    `${number(workMs / 60_000)} of ${number(budget.minutes)} minutes of work`,
+  ];
+  return `${started.run} has used ${parts.join(", ")}`;
 }
 
 /** `19 tools, 9 need approval` */

@@ -1,3 +1,5 @@
+import type { JournalKey } from "./journal-key.ts";
+
 /** Counters of the tokens that models used on a day in UTC, such as 2026-11-22, as budgets count them (`countedTokens`). */
 export const tokenCounter = {
   all: (day: string) => `tokens:${day}`,
@@ -27,4 +29,19 @@ export interface TokenUse {
   perDay: number;
   /** The same in cents; undefined: no limit. */
   centsPerDay?: number | undefined;
+  /** What of a day is a person's and their place's there; undefined where there are no shares. May throw as a look-up of people. */
+  sharesOf?(key: JournalKey, account: string): Promise<SharesOfDay | undefined>;
+}
+
+interface Share {
+  tokens: number;
+  cents?: number | undefined;
+}
+
+/** What one person, and the threads of the place that they ask in, may use in a day. */
+export interface SharesOfDay {
+  /** The place, as its counters name it. */
+  place: string;
+  ofPerson: Share;
+  ofPlace: Share;
 }

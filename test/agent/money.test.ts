@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { countedTokens } from "../../src/core/block.ts";
-import { moneyCounter, unpricedCounter } from "../../src/core/token-counters.ts";
+import { moneyCounter, type TokenUse, unpricedCounter } from "../../src/core/token-counters.ts";
 import type { Price } from "../../src/models/known.ts";
 import { createModels } from "../../src/models/chain.ts";
 import { createCostPerDay } from "../../src/tools/costs/cost-per-day.ts";
 import { createChat } from "../fakes/chat.ts";
 import { type Saying, scriptedModel } from "../fakes/scripted-model.ts";
 import { fakeTool, type StageOptions } from "../fakes/stage.ts";
+import { until } from "../until.ts";
 import { ANSWER, call, lastAnswer, ofKind, talking } from "./talking.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -69,6 +70,24 @@ test("a turn says what it cost, and `cost` what all of them did", async () => {
   expect(await stage.journal.used(unpricedCounter.all(DAY))).toBe(0);
 });
 
+test("`status` says what the run at work has used of what it may use", async () => {
+  let status = "";
+  const asks: Saying = async () => {
+    await stage.say("status");
+    await until(() => stage.chat.answers().length > 0);
+    status = lastAnswer(stage);
+    return { ...ANSWER, usage: USAGE };
+  };
+  const budget = { steps: 30, tokens: 400_000, minutes: 15, cents: 200 };
+  const look = { calls: [call("look")], usage: USAGE };
+  const stage = await talking([look, asks, look, asks], { ...priced, talk: { budget } });
+  await stage.ask("look");
+  await stage.settle();
+  expect(status).toMatch(
+    /\nr1 has used 1 of 30 steps, 2,500 of 400,000 tokens, \$0\.006\d of \$2\.00, 0 of 15 minutes of work$/m,
+  );
+});
+
 test("an unknown price is told as unknown, never as nothing", async () => {
   const stage = await talking([fine], { priceOf: () => undefined, now: () => NOON });
   await stage.ask("well?");
@@ -80,10 +99,20 @@ test("an unknown price is told as unknown, never as nothing", async () => {
   expect(await stage.journal.used(unpricedCounter.all(DAY))).toBe(10_600);
 });
 
-test("`cost today` says everybody's tokens and money and the asker's own", async () => {
+test("`cost today` says everybody's tokens and money, the asker's own and their channel's, and how much of each there may be", async () => {
   const chat = createChat();
   const used = (counter: string) => journal.used(counter);
-  const costs = createCostPerDay(() => ({ used, perDay: 5_000_000, centsPerDay: 2_000 }));
+  const sharesOf: TokenUse["sharesOf"] = async (key, account) => ({
+    place: await chat.adapter.channel(key),
+    ofPerson: { tokens: account === "test:bob" ? 500_000 : 0, cents: 50 },
+    ofPlace: { tokens: 2_500_000 },
+  });
+  const costs = createCostPerDay(() => ({
+    used,
+    perDay: 5_000_000,
+    centsPerDay: 2_000,
+    sharesOf,
+  }));
   const shares = { person: 500_000, place: 2_500_000, guest: 50_000 };
   const { journal, ask, ...stage } = await talking([fine, fine], {
     ...priced,
@@ -95,7 +124,7 @@ test("`cost today` says everybody's tokens and money and the asker's own", async
   await ask("well?", "test:bob");
   await ask("cost today", "test:bob");
   expect(lastAnswer({ ...stage, chat })).toMatch(
-    /- 2026-01-01: 5,000 tokens of at most 5,000,000, \$0\.01 of at most \$20\.00; of that 2,500 tokens, \$0\.006\d for bob/,
+    /- 2026-01-01: 5,000 tokens of at most 5,000,000, \$0\.01 of at most \$20\.00; of that 2,500 tokens of at most 500,000, \$0\.006\d of at most \$0\.50 for bob and 5,000 tokens of at most 2,500,000, \$0\.01 in this channel$/,
   );
 });
 

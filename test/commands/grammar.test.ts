@@ -18,6 +18,55 @@ describe("commands", () => {
   });
 
   it.each([
+    "usage",
+    "/usage",
+    "What did this cost?",
+    "how much did this thread cost so far?",
+    "how much has it cost",
+    "what have you used so far?",
+    "How many tokens did this use?",
+    "what did your answer cost?",
+  ])("%s asks what the thread used", (text) => {
+    expect(readText(text)).toEqual({ kind: "command", command: { name: "cost" } });
+  });
+
+  it.each([
+    "usage today",
+    "what did today cost?",
+    "how much have we used today?",
+    "how much budget is left?",
+    "How much of the budget is left today?",
+    "what's my budget?",
+  ])("%s asks what the day used", (text) => {
+    expect(readText(text)).toEqual(run("cost_per_day", { days: "1" }));
+  });
+
+  it.each([
+    "what did that cost?",
+    "how much did the outage cost?",
+    "what did this cost us in revenue?",
+    "usage of /var on db-1",
+    "memory usage",
+    "how much memory is left?",
+    "how much is left on /var?",
+    "what is the budget of the checkout SLO?",
+    "how many tokens does the rate limiter of web have left?",
+    "extend the volume of db-1",
+    "extend the silence by an hour",
+    "continue",
+  ])("%s is prose", (text) => {
+    expect(readText(text)).toEqual({ kind: "message" });
+  });
+
+  it("extend names a run or what is at work", () => {
+    const choice = { kind: "extend" };
+    const click = { kind: "click", revision: 0, choice };
+    expect(readText("extend")).toEqual({ ...click, action: "" });
+    expect(readText("/extend R3")).toEqual({ ...click, action: "r3" });
+    expect(problemOf("/extend it")).toContain("extend r1");
+  });
+
+  it.each([
     ["goal find out why checkout is slow", "find out why checkout is slow"],
     ["/goal find out why checkout is slow", "find out why checkout is slow"],
     ["Goal: is checkout healthy after each of the last five deploys?", undefined],

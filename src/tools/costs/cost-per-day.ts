@@ -15,14 +15,14 @@ const DAY_MS = 86_400_000;
 /** The store forgets counters after 40 days. */
 const MAX_DAYS = 31;
 
-/** Says how many tokens and how much money each of the last days cost, all and the asker's own. */
+/** Says how many tokens and how much money each of the last days cost: everybody's, and of these the asker's own and their channel's. */
 export function createCostPerDay(tokens: () => TokenUse) {
   return defineTool({
     name: "cost_per_day",
     summary:
       "shows how many tokens and how much money each of the last days cost, everybody's and yours",
     description:
-      "Shows how many tokens models used on each of the last days in UTC, and what they cost as far as prices are known: everybody's together, and of these what the person who asks used. Use its numbers as they are.",
+      "Shows how many tokens models used on each of the last days in UTC, and what they cost as far as prices are known: everybody's together, and of these what the person who asks used, and the channel; today also of how much that they may. Use its numbers as they are.",
     input: z.strictObject({
       days: z.int().min(1).max(MAX_DAYS).default(7).describe("How many days, today included"),
     }),
@@ -33,13 +33,16 @@ export function createCostPerDay(tokens: () => TokenUse) {
     async run({ days }, { asker }) {
       if (asker === undefined)
         throw new BotError("NOT_AVAILABLE", "Costs can be looked at only while the tool is run.");
-      const { used, perDay, centsPerDay } = tokens();
+      const { used, perDay, centsPerDay, sharesOf } = tokens();
+      // Who they are can be looked up another time: the numbers are had without.
+      const shares = await sharesOf?.(asker.key, asker.account).catch(() => undefined);
       const dates = Array.from({ length: days }, (_, ago) =>
         isoUtc(asker.startedAt - ago * DAY_MS, "day"),
       );
       const lines = dates.map(async (day, ago) => {
         const { person } = asker;
-        const [all, own, cost, ownCost, unpriced, ownUnpriced] = await Promise.all(
+        const place = shares?.place ?? "";
+        const [all, own, cost, ownCost, unpriced, ownUnpriced, here, hereCost] = await Promise.all(
           [
             tokenCounter.all(day),
             tokenCounter.person(day, person),
@@ -47,6 +50,8 @@ export function createCostPerDay(tokens: () => TokenUse) {
             moneyCounter.person(day, person),
             unpricedCounter.all(day),
             unpricedCounter.person(day, person),
+            tokenCounter.place(day, place),
+            moneyCounter.place(day, place),
           ].map(used),
         );
         if (!all && ago > 0) return [];
@@ -55,9 +60,13 @@ export function createCostPerDay(tokens: () => TokenUse) {
           tokens: isToday ? perDay : undefined,
           cents: isToday ? centsPerDay : undefined,
         });
-        return [
-          `- ${day}: ${everybodys}; of that ${amountText(own, [ownCost, ownUnpriced])} for ${asker.name}`,
-        ];
+        const theirs = amountText(own, [ownCost, ownUnpriced], isToday ? shares?.ofPerson : {});
+        // What a place used of unknown price is not counted apart.
+        const isKnown = unpriced === 0;
+        const ofPlace = isToday ? shares?.ofPlace : {};
+        const heres = amountText(here, isKnown ? [hereCost] : [], ofPlace);
+        const inPlace = shares === undefined ? "" : ` and ${heres} in this channel`;
+        return [`- ${day}: ${everybodys}; of that ${theirs} for ${asker.name}${inPlace}`];
       });
       const title = `Used or set aside for running requests, cached input counted at a tenth (${counted(days, "day")}; those without any are left out):`;
       return { text: [title, ...(await Promise.all(lines)).flat()].join("\n") };
