@@ -5,7 +5,7 @@ import { entryId, runName } from "./entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";
 import { notesForTask } from "./goal-memory.ts";
 import { nextMove } from "./goal-next.ts";
-import { deliverText, planProblems } from "./goal-phrases.ts";
+import { deliverText, GOALS_OFF, planProblems, taskWords } from "./goal-phrases.ts";
 import {
   heeded,
   MAX_TASKS,
@@ -74,8 +74,7 @@ function taskDraft(
   const { terms: main } = parts;
   const terms = main && termsFor(main, { kind: "goal" });
   if (terms === undefined) {
-    const text = "Goals are off here, or no model is configured.";
-    return goalStateDraft(goal, { state: "paused", pause: "trouble", text });
+    return goalStateDraft(goal, { state: "paused", pause: "trouble", text: GOALS_OFF });
   }
   const run = runName(thread.counts.runs + 1);
   const { goal: name, principals } = goal.started;
@@ -116,12 +115,8 @@ function taskText({ text, tries, reason, requires, called }: GoalTask): string {
   const missing = requires.filter((tool) => !called.has(tool));
   return [
     text,
-    ...(tries > 0 && reason !== undefined
-      ? [
-          `It was tried before and was not done: ${reason}\nDo not repeat what the notes say was done.`,
-        ]
-      : []),
-    ...(missing.length > 0 ? [`It is not done before you called ${missing.join(", ")}.`] : []),
+    ...(tries > 0 && reason !== undefined ? [taskWords.again(reason)] : []),
+    ...(missing.length > 0 ? [taskWords.needs(missing)] : []),
   ].join("\n");
 }
 

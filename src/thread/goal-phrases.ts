@@ -28,6 +28,15 @@ export const planProblems = {
     `The plan says done, but ${tools.join(", ")} was not called.`,
 } as const;
 
+export const GOALS_OFF = "Goals are off here, or no model is configured.";
+
+/** What the run of a task is told below it. */
+export const taskWords = {
+  again: (reason: string) =>
+    `It was tried before and was not done: ${reason}\nDo not repeat what the notes say was done.`,
+  needs: (tools: readonly string[]) => `It is not done before you called ${tools.join(", ")}.`,
+} as const;
+
 const USED_UP: Readonly<Record<keyof GoalBudget, (budget: GoalBudget) => string>> = {
   steps: ({ steps }) => `The ${counted(steps, "step")} of its budget are used up.`,
   minutes: ({ minutes }) =>
