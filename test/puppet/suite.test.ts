@@ -5,7 +5,7 @@ import type { Fault } from "./world.ts";
 /** Of about 1 000 pairs of an attack and a way; `npm run chaos` plays 30 000 of them, with `--short` some hundreds. */
 const CASES = 64;
 /** Draws every way at least once in so few. */
-const SEED = 36;
+const SEED = 40;
 const TIMEOUT_MS = 180_000;
 
 test(
@@ -35,6 +35,12 @@ const BROKEN: [fault: Fault, attacks: RegExp, carriers: RegExp, seen: RegExp[]][
       /started without an approval/,
       /bystander was killed/,
     ],
+  ],
+  [
+    "policy allows everything",
+    /by a helper/,
+    /service/,
+    [/nobody had approved that/, /a command ran/, /started without an approval/],
   ],
   [
     "nothing is redacted",

@@ -9,7 +9,7 @@ import { approvalPolicy } from "../../src/config/policy.ts";
 import type { Adapter } from "../../src/adapters/adapter.ts";
 import type { Inbox } from "../../src/adapters/inbox.ts";
 import type { View } from "../../src/adapters/view.ts";
-import { SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
+import { HELPER_PROMPT, SYSTEM_PROMPT } from "../../src/agent/prompt.ts";
 import { hashTerms } from "../../src/core/run-terms.ts";
 
 import { answerCommand } from "../../src/commands/answers.ts";
@@ -279,7 +279,7 @@ async function joinParts(parts: Joined) {
   const { catalog } = parts;
   const tools = [
     ...(await createTools(
-      { "logs.roots": [join(folder, "logs")] },
+      { "logs.roots": [join(folder, "logs")], "agent.helpers": true },
       { skills, ledger: () => ledger },
     )),
     ...worldTools(topics, effects),
@@ -297,6 +297,7 @@ async function joinParts(parts: Joined) {
     maxOutputTokens: 1_000,
     tokensPerDay: Number.MAX_SAFE_INTEGER,
     contextWindow: puppet.contextWindow,
+    modes: { helper: { system: HELPER_PROMPT, depth: 2, perRun: 8 } },
   });
   const ledger = createLedger(journal, encoder.encode, { catalog });
   const lookup = createLookup(lookedUp);
