@@ -89,14 +89,14 @@ export function estimateTokens(text: string): number {
 /** Files of one message that are read. */
 export const MAX_FILES = 8;
 
-/** Media types of files that people may show to a model, with the most bytes that every wire takes (CORE 003.3). */
+/** Media types of files that people may show to a model, with the most bytes that a wire takes (CORE 003.3). */
 export const MAX_FILE_BYTES = {
   "image/png": 5 * 1024 * 1024,
   "image/jpeg": 5 * 1024 * 1024,
   "image/gif": 5 * 1024 * 1024,
   "image/webp": 5 * 1024 * 1024,
-  // 32 MB where the wire has documents; more than an artifact is not kept.
-  "application/pdf": 8 * 1024 * 1024,
+  // 32 MB of a request, in which it is base64.
+  "application/pdf": 22 * 1024 * 1024,
   "text/plain": 8 * 1024 * 1024,
 } as const;
 

@@ -69,6 +69,11 @@ export function formatBytes(bytes: number): string {
   return `${Number((bytes / 1_024 ** power).toFixed(1))} ${UNITS[power - 1]}`;
 }
 
+/** `9 MB`, `8.4 MB`, in steps of 1024 as the limits of files are. */
+export function megabytes(bytes: number): string {
+  return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
+}
+
 const UNITS = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** `40 %` of the whole; `–` of nothing. */

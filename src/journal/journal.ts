@@ -244,4 +244,4 @@ export const MAX_DATED_BACK_MS = 10_000;
 export const MAX_IDLE_MS = 40 * 86_400_000;
 
 /** 8 MiB: a long log in full, and little enough to hold in memory a few times over. */
-export const MAX_ARTIFACT_BYTES = 8 * 1024 * 1024;
+export const MAX_ARTIFACT_BYTES = 22 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { exchange, type Fetch, watchedFetch } from "./fetch-guard.ts";
 import type { GenerateOptions, Model, ModelRequest, ModelResponse } from "./model.ts";
 import type { KnownModel } from "./known.ts";
 import { createForcing, type Forcing } from "./output-forms.ts";
-import { shownTo } from "./turns.ts";
+import { shownTo } from "./shown-files.ts";
 
 type Effort = "low" | "medium" | "high";
 
@@ -52,6 +52,8 @@ export function defineProvider<S>(provider: Provider<S>): Provider<S> {
 
 /** What differs between models whose SDK streams their responses. */
 export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables" | "throttles"> {
+  /** Of a request's files together, where that is other than usual (`MAX_REQUEST_FILE_BYTES`). */
+  maxFileBytes?: number;
   /** Loads the SDK, which must not repeat requests nor write to the console. */
   connect(fetch: Fetch): Promise<Client>;
   /** How a form can be asked of it, the best first. */
@@ -70,7 +72,7 @@ export interface Streaming<Client> extends Pick<Caller, "apiKey" | "variables" |
 export function createStreamingModel<Client>(
   id: string,
   { contextWindow, known = {}, idleMs }: ModelOptions,
-  { apiKey, variables, throttles, connect, forcings, ask }: Streaming<Client>,
+  { apiKey, variables, throttles, maxFileBytes, connect, forcings, ask }: Streaming<Client>,
 ): Model {
   let client: Promise<Client> | undefined;
   const { maxOutputTokens = Infinity, structuredOutput = true } = known;
@@ -81,7 +83,7 @@ export function createStreamingModel<Client>(
     generate(asked, { signal, onDelta }) {
       const request = {
         ...asked,
-        turns: shownTo(known, asked.turns),
+        turns: shownTo(known, asked.turns, maxFileBytes),
         maxOutputTokens: Math.min(asked.maxOutputTokens, maxOutputTokens),
       };
       const caller = { id, apiKey, variables, throttles, signal };

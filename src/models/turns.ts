@@ -1,7 +1,6 @@
 import type { AssistantBlock } from "../core/block.ts";
 import type { Json, JsonObject } from "../core/entry.ts";
 import { isRecord } from "../core/json.ts";
-import type { KnownModel } from "./known.ts";
 import type { FileBlock, TextBlock, ToolResultBlock, Turn } from "./model.ts";
 
 /** What all providers do alike to the turns of a request. */
@@ -53,35 +52,6 @@ export function turnsFor(id: string, turns: readonly Turn[]): Turn[] {
       return [{ kind: "tool_use", id: call, name: block.name, input: block.input }];
     });
     return { ...turn, content };
-  });
-}
-
-type Shown = Pick<KnownModel, "images" | "documents">;
-
-/** The turns without files of kinds that the model is known not to take: it reads that there was one. */
-export function shownTo(known: Shown, turns: readonly Turn[]): readonly Turn[] {
-  if (known.images !== false && known.documents !== false) return turns;
-  const takes = ({ mediaType }: FileBlock) =>
-    mediaType === "text/plain" ||
-    (mediaType === "application/pdf" ? known.documents !== false : known.images !== false);
-  const note = ({ name, mediaType }: FileBlock) =>
-    `[${JSON.stringify(name)} (${mediaType}) is not shown: this model takes no such files]`;
-  return turns.map((turn): Turn => {
-    if (turn.role === "assistant") return turn;
-    if (turn.role === "user") {
-      const content = turn.content.map((block) =>
-        block.kind === "text" || takes(block)
-          ? block
-          : { kind: "text" as const, text: note(block) },
-      );
-      return { ...turn, content };
-    }
-    const results = turn.results.map((result) => {
-      const left = result.files.filter((file) => !takes(file)).map(note);
-      const text = [result.text, ...left].join("\n");
-      return left.length === 0 ? result : { ...result, text, files: result.files.filter(takes) };
-    });
-    return { ...turn, results };
   });
 }
 

@@ -51,8 +51,13 @@ export class Filling {
   }
 }
 
-/** About what providers count an image as. A PDF's pages are not known here. */
+/** About what providers count an image as. */
 const IMAGE_TOKENS = 1_500;
+/**
+ * A PDF's pages are not known here. 25 of them, with text and picture, are about this; taken for more, one that is mostly pictures would be
+ * refused by our own limits, though its model could read it. The provider's own count replaces it with the next answer.
+ */
+const MOST_PDF_TOKENS = 75_000;
 
 /** Tokens of a message with its files, estimated. */
 export function tokensIn({ text, files = [] }: Pick<Entry<"message">, "text" | "files">): number {
@@ -60,7 +65,9 @@ export function tokensIn({ text, files = [] }: Pick<Entry<"message">, "text" | "
 }
 
 export function tokensOfFile({ mediaType, artifact }: FileRef): number {
-  return mediaType.startsWith("image/") ? IMAGE_TOKENS : Math.ceil(artifact.bytes / 4);
+  if (mediaType.startsWith("image/")) return IMAGE_TOKENS;
+  const tokens = Math.ceil(artifact.bytes / 4);
+  return mediaType === "application/pdf" ? Math.min(tokens, MOST_PDF_TOKENS) : tokens;
 }
 
 /** How many turns follow from one of the model's: what it answers, and itself. */

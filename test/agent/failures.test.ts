@@ -142,6 +142,21 @@ describe("what stays in a thread after a failure", () => {
     expect(lastAnswer(stage)).toBe("I cannot see it.");
   });
 
+  test("a PDF of some megabytes is shown: our limits take it for no more than a model can read", async () => {
+    const stage = await talking([{ text: "It is a plan." }]);
+    const bytes = Buffer.concat([Buffer.from("%PDF-1.7"), Buffer.alloc(3 * 1024 * 1024)]);
+    const artifact = await stage.journal.putArtifact("test:thread", bytes);
+    const file = { name: "a.pdf", mediaType: "application/pdf" as const, artifact };
+    const actor = { account: "test:ana", name: "ana" };
+    await stage.post({ id: "m1", kind: "message", actor, text: "what is in it?", files: [file] });
+    await stage.settle();
+    expect(lastAnswer(stage)).toBe("It is a plan.");
+    const [turn] = stage.model.requests[0]?.turns ?? [];
+    const shown =
+      turn?.role === "user" ? turn.content.find(({ kind }) => kind === "file") : undefined;
+    expect(shown).toMatchObject({ data: bytes.toString("base64") });
+  });
+
   test("a server that counts no tokens has them estimated, so that limits hold all the same", async () => {
     const line = { ...LOOK, usage: { input: 0, output: 0 } };
     const stage = await talking(

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Turn } from "../../src/models/model.ts";
-import { shownTo } from "../../src/models/turns.ts";
+import { shownTo } from "../../src/models/shown-files.ts";
 import { startModelServer } from "../fakes/model-server.ts";
-import { anthropic } from "./dialects.ts";
+import { anthropic, KEY } from "./dialects.ts";
 import { PIXEL, requestOf, said } from "./harness.ts";
 import { costOf, knownModel, priceText } from "../../src/models/known.ts";
-import { contextWindowOf, PROVIDERS, takenBy } from "../../src/models/load.ts";
+import { contextWindowOf, loadModel, PROVIDERS, takenBy } from "../../src/models/load.ts";
 
 describe("what is known of a model", () => {
   test("is found by its name, with or without the day of a snapshot, whoever serves it", () => {
@@ -92,6 +92,59 @@ test("files that a model is known not to take are told of instead of shown", () 
   expect(JSON.stringify(told)).toContain("takes no such files");
   expect(JSON.stringify(shownTo({ documents: false }, turns)[0])).toContain(PIXEL.data);
 });
+
+test("the newest files of a request are shown up to what one may have, and the model reads which are not and why", () => {
+  const pdf = (name: string, bytes: number) => ({
+    kind: "file" as const,
+    name,
+    mediaType: "application/pdf" as const,
+    data: "A".repeat((bytes * 4) / 3),
+  });
+  const [old, large, newest] = [pdf("old.pdf", 300), pdf("large.pdf", 900), pdf("new.pdf", 600)];
+  const turns: Turn[] = [
+    { role: "user", content: [old, { kind: "text", text: "See" }] },
+    { role: "tool", results: [{ id: "a", text: "a plan", isError: false, files: [large] }] },
+    { role: "user", content: [newest] },
+  ];
+  expect(shownTo({}, turns, 1_800)).toBe(turns);
+  const [asked, told, last] = shownTo({}, turns, 900);
+  expect([asked, last]).toMatchObject([{ content: [old, { text: "See" }] }, { content: [newest] }]);
+  expect(told).toMatchObject({ results: [{ files: [] }] });
+  expect(JSON.stringify(told)).toMatch(
+    /large\.pdf.* is not shown: it has 0 MB, and with this model the files of one request may have 0 MB together, the newest first\. Say so/,
+  );
+});
+
+test.each([
+  ["anthropic", 22],
+  ["bedrock", 14],
+] as const)(
+  "a document of 20 MB by %s, whose files may have %i MB together",
+  async (name, most) => {
+    const server = await startModelServer();
+    server.answer({ status: 500, pieces: [] });
+    const values = {
+      ANTHROPIC_API_KEY: KEY,
+      ANTHROPIC_BASE_URL: server.url,
+      AWS_REGION: "eu-west-1",
+      AWS_BEARER_TOKEN_BEDROCK: KEY,
+      ANTHROPIC_BEDROCK_BASE_URL: server.url,
+    };
+    const model = await loadModel(`${name}/claude-x`, { values }, { attempts: 1 });
+    const data = Buffer.alloc(20 * 1024 * 1024).toString("base64");
+    const pdf = { kind: "file", name: "plan.pdf", mediaType: "application/pdf", data } as const;
+    const { signal } = new AbortController();
+    await model.generate(requestOf([{ role: "user", content: [pdf] }]), { signal }).catch(() => {});
+    const { body = "" } = server.seen[0] ?? {};
+    await server.close();
+    expect(body.includes(data)).toBe(most >= 20);
+    expect(body.length).toBeLessThan(32_000_000);
+    if (most < 20)
+      expect(body).toContain(
+        "it has 20 MB, and with this model the files of one request may have 14 MB together",
+      );
+  },
+);
 
 test("a model that no schema holds is made to call; its responses are as long as it can", async () => {
   const server = await startModelServer();

@@ -4,6 +4,7 @@ import { cleanText } from "../../security/sanitize.ts";
 import type { UnreadFile } from "../../core/entry.ts";
 import { isOfType } from "../../core/file-type.ts";
 import { readCapped } from "../../core/read-capped.ts";
+import { megabytes } from "../../core/text.ts";
 import type { InboundFile } from "../inbox.ts";
 import { platformFetch } from "./fetch.ts";
 
@@ -18,7 +19,7 @@ export interface AttachedFile {
 }
 
 /** Of all files together: a message waits in memory until it is kept. */
-const MAX_TOTAL_BYTES = 16 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 22 * 1024 * 1024;
 /** Of one download. A platform sends its event again long before all are done; the first that is done is kept. */
 const TIMEOUT_MS = 10_000;
 
@@ -97,11 +98,6 @@ export function createFileReader({ origins, headers = {}, log }: FileReaderOptio
     }
     return { files, unread };
   };
-}
-
-/** `9 MB`, `8.4 MB`, in steps of 1024 as the limits are. */
-function megabytes(bytes: number): string {
-  return `${Number((bytes / 1024 / 1024).toFixed(1))} MB`;
 }
 
 function nameOf({ name }: AttachedFile): string {

@@ -66,6 +66,8 @@ export const bedrock = defineProvider({
       apiKey: bearer ?? secretKey ?? "",
       variables: { key, address: "AWS_REGION" },
       throttles: true,
+      // Bedrock takes requests of 20 MB.
+      maxFileBytes: 14 * 1024 * 1024,
       async connect(fetch) {
         const { AnthropicBedrock: Client } = await import("@anthropic-ai/bedrock-sdk");
         return new Client({

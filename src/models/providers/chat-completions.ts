@@ -21,7 +21,10 @@ type Message = OpenAI.Chat.ChatCompletionMessageParam;
 type TextPart = OpenAI.Chat.ChatCompletionContentPartText;
 type Part = TextPart | OpenAI.Chat.ChatCompletionContentPartImage;
 
-interface Access extends Pick<Streaming<OpenAI>, "apiKey" | "variables" | "throttles" | "connect"> {
+interface Access extends Pick<
+  Streaming<OpenAI>,
+  "apiKey" | "variables" | "throttles" | "maxFileBytes" | "connect"
+> {
   id: string;
 }
 

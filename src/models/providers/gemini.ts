@@ -27,6 +27,8 @@ export const gemini = defineProvider({
       apiKey: key,
       variables: { key: "GEMINI_API_KEY", address: "GEMINI_BASE_URL" },
       throttles: true,
+      // Gemini takes requests of 20 MB with files in them.
+      maxFileBytes: 14 * 1024 * 1024,
       connect: (fetch) => openAiClient({ apiKey: key, baseURL, fetch }),
     });
   },

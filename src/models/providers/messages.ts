@@ -26,7 +26,10 @@ type Event = Anthropic.RawMessageStreamEvent;
 
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
-interface Access extends Pick<Streaming<MessagesClient>, "apiKey" | "variables" | "throttles"> {
+interface Access extends Pick<
+  Streaming<MessagesClient>,
+  "apiKey" | "variables" | "throttles" | "maxFileBytes"
+> {
   id: string;
   connect: Streaming<MessagesClient>["connect"];
 }

@@ -64,6 +64,8 @@ export const vertex = defineProvider({
       apiKey: "",
       variables: { key: "GOOGLE_APPLICATION_CREDENTIALS", address: "CLOUD_ML_REGION" },
       throttles: true,
+      // Vertex takes requests of 30 MB.
+      maxFileBytes: 21 * 1024 * 1024,
       async connect(fetch) {
         const { AnthropicVertex: Client } = await import("@anthropic-ai/vertex-sdk");
         const token = createGoogleToken(keyFile, fetch);

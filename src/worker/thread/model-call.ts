@@ -202,7 +202,10 @@ async function load(
   { name, mediaType, artifact }: FileRef,
 ): Promise<FileBlock> {
   const bytes = await retryUntilStored(ctx, () => ctx.journal.readArtifact(ctx.key, artifact.id));
-  return { kind: "file", name, mediaType, data: Buffer.from(bytes).toString("base64") };
+  // Of the bytes themselves: `Buffer.from(bytes)` would copy them first.
+  const { buffer, byteOffset, byteLength } = bytes;
+  const data = Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+  return { kind: "file", name, mediaType, data };
 }
 
 async function generate(
