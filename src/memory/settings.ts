@@ -59,7 +59,7 @@ export const memorySettings = z.object({
         "expected openai/<name> or openai-compatible/<name>",
       )
       .optional(),
-    "The model that makes [vectors](memory.md#vectors) of what is remembered and asked, such as `openai/text-embedding-3-small`, so that other words for the same are found too.",
+    "The model that makes [vectors](memory.md#vectors) of what is remembered and asked and of sections of skills, such as `openai/text-embedding-3-small`, so that other words for the same are found too.",
     { unset: "words alone are compared" },
   ),
   url: fromEnv(
