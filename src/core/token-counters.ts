@@ -39,7 +39,7 @@ interface Share {
 }
 
 /** What one person, and the threads of the place that they ask in, may use in a day. */
-export interface SharesOfDay {
+interface SharesOfDay {
   /** The place, as its counters name it. */
   place: string;
   ofPerson: Share;

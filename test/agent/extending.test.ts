@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Choice, Entry } from "../../src/core/entry.ts";
+import type { Choice, Draft, Entry } from "../../src/core/entry.ts";
 import { moneyCounter, tokenCounter } from "../../src/core/token-counters.ts";
 import { createChat } from "../fakes/chat.ts";
 import type { Saying } from "../fakes/scripted-model.ts";
@@ -84,6 +84,16 @@ async function staged(
 
 /** How the requests of the turns that stand in the journal went, in order. */
 const stepsOf = (entries: readonly Entry[]) => ofKind(entries, "assistant").map(({ step }) => step);
+
+const press = (id: string, choice: Choice): Draft<"click"> => ({
+  id: `click:${id}`,
+  kind: "click",
+  actor: { account: "test:bob", name: "bob" },
+  action: "r1",
+  revision: 1,
+  choice,
+  via: "button",
+});
 
 const notices = (entries: readonly Entry[]) => ofKind(entries, "notice").map(({ text }) => text);
 
@@ -201,6 +211,38 @@ describe("a run near its limit", () => {
     });
     await stage.ask("look around", "test:gus");
     expect(lastAnswer(stage)).toContain("9 steps");
+  });
+
+  test("is extended once by two replicas, and gone on with once", async () => {
+    const whole = await staged(() => ({}));
+    await whole.ask("look around");
+    const entries = await whole.entries();
+    const journal = await journalOf(
+      entries.slice(0, entries.findIndex(({ id }) => id === "assistant:r1.5") + 1),
+    );
+    const replicas = [
+      await staged(() => ({}), { journal }),
+      await staged(() => ({}), { journal }),
+    ] as const;
+    const settle = async () => {
+      const isOwed = async () => {
+        for await (const _ of journal.due("stage")) return true;
+        return false;
+      };
+      do await Promise.all(replicas.map((replica) => replica.settle()));
+      while (await isOwed());
+    };
+    const [one, two] = replicas;
+    await Promise.all([one.click("r1", EXTEND, "test:ana"), two.post(press("b", EXTEND))]);
+    await settle();
+    await Promise.all([one.click("r1", CONTINUE, "test:ana"), two.post(press("c", CONTINUE))]);
+    await settle();
+    const after = await one.entries();
+    expect(ofKind(after, "extended")).toHaveLength(1);
+    expect(ofKind(after, "run_started")).toMatchObject([{ run: "r1" }, { continues: "r1" }]);
+    expect(ofKind(after, "run_ended")).toHaveLength(2);
+    expect(notices(after)).toHaveLength(2);
+    await journal.close();
   });
 
   test("comes to the same wherever its worker dies", async () => {
