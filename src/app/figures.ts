@@ -10,6 +10,8 @@ import type { Health } from "./health.ts";
 const STORE_MS = 3_000;
 /** Journals that are due and no affair of this process's, such as what an `ask` left, are passed over up to here. */
 const MOST_PASSED = 1_000;
+/** Journals that owe something may be very many; without their cards the others are told all the same. */
+const CARDS_MS = 1_500;
 /** More cards are not told apart from so many. */
 const MOST_CARDS = 1_000;
 
@@ -26,9 +28,17 @@ export interface FigureParts {
 export function createFigures(parts: FigureParts): () => Promise<Figures> {
   const { health, load } = parts;
   let reading: Promise<Figures["store"]> | undefined;
+  let counting: Promise<number[]> | undefined;
+
+  async function readCards(): Promise<number[] | undefined> {
+    counting ??= waitingCards(parts).finally(() => {
+      counting = undefined;
+    });
+    return atMost(CARDS_MS, counting, () => undefined);
+  }
 
   async function readStore(): Promise<Figures["store"]> {
-    reading ??= storeFigures(parts).finally(() => {
+    reading ??= storeFigures(parts, readCards()).finally(() => {
       reading = undefined;
     });
     return atMost(
@@ -44,12 +54,15 @@ export function createFigures(parts: FigureParts): () => Promise<Figures> {
   };
 }
 
-async function storeFigures(parts: FigureParts): Promise<Figures["store"]> {
+async function storeFigures(
+  parts: FigureParts,
+  cards: Promise<number[] | undefined>,
+): Promise<Figures["store"]> {
   const [dueLagMs, clockMs, { bytes, left }, waitingMs] = await Promise.all([
     dueLag(parts),
     clockAhead(parts),
     parts.journal.size(),
-    waitingCards(parts),
+    cards,
   ]);
   return { dueLagMs, clockMs, bytes, left, waitingMs };
 }

@@ -16,8 +16,8 @@ export interface Figures {
         clockMs: number;
         bytes: number;
         left: number | undefined;
-        /** Ages of the cards that wait for people, ms. */
-        waitingMs: readonly number[];
+        /** Ages of the cards that wait for people, ms. Undefined: they could not be counted in time. */
+        waitingMs: readonly number[] | undefined;
       }
     | undefined;
 }
@@ -66,6 +66,7 @@ export function createGauges(registers: Registry[]): (figures: Figures) => void 
     bytes.set(store.bytes);
     if (store.left !== undefined) left.set(store.left);
     const { waitingMs } = store;
+    if (waitingMs === undefined) return;
     oldest.set(Math.max(0, ...waitingMs) / 1_000);
     for (const [i, [age, upTo]] of AGES.entries()) {
       const from = AGES[i - 1]?.[1] ?? -Infinity;

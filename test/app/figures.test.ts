@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createFigures, type FigureParts } from "../../src/app/figures.ts";
 import type { JournalKey } from "../../src/core/journal-key.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
@@ -105,4 +105,18 @@ test("however many ask, one at a time asks the store", async () => {
   expect(asked).toBe(1);
   await figures();
   expect(asked).toBe(2);
+});
+
+test("cards that cannot be counted in time are left out, and the store's other figures are told", async () => {
+  const never = new Promise<never>(() => {});
+  const { read } = stage({
+    async *openActions() {
+      yield await never;
+    },
+  });
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const figures = read();
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(await figures).toMatchObject({ dueLagMs: 0, waitingMs: undefined });
 });

@@ -248,9 +248,17 @@ test("gauges say how the process and the store are now", async () => {
 });
 
 test("what the store does not say now is left out: nothing of an earlier time stands for it", async () => {
-  const figures = [FIGURES, { ...FIGURES, isReady: false, store: undefined }];
+  const noCards = FIGURES.store && { ...FIGURES.store, waitingMs: undefined };
+  const figures = [
+    FIGURES,
+    { ...FIGURES, store: noCards },
+    { ...FIGURES, isReady: false, store: undefined },
+  ];
   const { text } = metrics(async () => figures.shift() ?? FIGURES);
   await text();
+  const withoutCards = await readLines(text);
+  expect(withoutCards).toContain("watchkeeper_store_up 1");
+  expect(withoutCards.filter((line) => line.startsWith("watchkeeper_approvals"))).toEqual([]);
   const lines = await readLines(text);
   expect(lines).toContain("watchkeeper_ready 0");
   expect(lines).toContain("watchkeeper_store_up 0");
