@@ -42,6 +42,8 @@ import { ALERTS } from "../alerts/handler.ts";
 import { alertLinkRule } from "./alert-link-rule.ts";
 import { createAlertThreads, isChat, openAlerts } from "./alerts.ts";
 import { createApprovals } from "./approvals.ts";
+import { createGoalReports } from "./goal-reports.ts";
+import { goalsPart } from "../config/goals.ts";
 import { createDigests, type Digests } from "./digests.ts";
 import { openEvents, type Watching } from "./events.ts";
 import { createOpsAdapter } from "./ops-adapter.ts";
@@ -203,8 +205,10 @@ function policyOf(config: Config, lent: Lent) {
   const { recall, keep } = settingsOf(memoryTools, values);
   const memory = { memory: lent.memory(), recall, keep };
   const ledger = lent.ledger();
+  const { folder } = settingsOf(goalsPart, values);
+  const reports = folder === undefined ? {} : { reports: createGoalReports(folder) };
   const policy = { policy: approvals, access, mayLink, mayLinkAlert, personOf, timezone };
-  return { ...policy, memory, ledger, network: settingsOf(network, values).allow };
+  return { ...policy, ...reports, memory, ledger, network: settingsOf(network, values).allow };
 }
 
 /** Ends the work, then what shows it, then everything else, and closes the store. */

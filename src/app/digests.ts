@@ -8,6 +8,7 @@ import { createClock, showDuration } from "../core/instant.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { settingsOf } from "../core/settings.ts";
 import { viewerAt } from "../core/viewer.ts";
+import { goalDigest, loadGoalSchedules, nextGoals } from "./goal-schedules.ts";
 import { createDigestHandler, DIGEST, type Digest } from "../handoff/digest-handler.ts";
 import { BEGIN_ID } from "../handoff/digest-state.ts";
 import { isQuiet } from "../handoff/handoff.ts";
@@ -23,7 +24,7 @@ import type { createHandoffs } from "./handoffs.ts";
 
 interface DigestsParts {
   config: Pick<Config, "values" | "timezone">;
-  journal: Pick<Journal, "post">;
+  journal: Pick<Journal, "post" | "read">;
   adapters: ReadonlyMap<string, Adapter>;
   handoffs: ReturnType<typeof createHandoffs>;
   ops: Ops;
@@ -74,7 +75,11 @@ const RETRY_MS = 5_000;
 export async function createDigests(parts: DigestsParts): Promise<Digests> {
   const { journal, adapters, ops, wake, log } = parts;
   const loaded = await loadDigests(parts.config);
-  const byKey = new Map(loaded.map((one) => [one.key, digestOf(one, parts)]));
+  const goals = await loadGoalSchedules(parts.config);
+  const byKey = new Map([
+    ...loaded.map((one) => [one.key, digestOf(one, parts)] as const),
+    ...goals.map((one) => [one.key, goalDigest(one, parts)] as const),
+  ]);
   return {
     handlers() {
       if (byKey.size === 0) return [];
@@ -91,7 +96,7 @@ export async function createDigests(parts: DigestsParts): Promise<Digests> {
       });
       return [[DIGEST, handler]];
     },
-    coming: () => nextLines(loaded, Date.now()),
+    coming: () => [...nextLines(loaded, Date.now()), ...nextGoals(goals, Date.now())],
     start() {
       const ended = new AbortController();
       async function begin(): Promise<void> {
@@ -137,6 +142,7 @@ function digestOf(
   return {
     key,
     channel,
+    what: "digest",
     schedule,
     async text(at, now) {
       const place = tryJournalKey(channel) ?? key;

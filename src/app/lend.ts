@@ -1,3 +1,4 @@
+import { createGoalWork } from "./goal-work.ts";
 import type { Adapter } from "../adapters/adapter.ts";
 import type { Config } from "../config/config.ts";
 import type { JournalKey } from "../core/journal-key.ts";
@@ -47,6 +48,7 @@ export type Lent = {
   | "approvals"
   | "pastThreads"
   | "whoIs"
+  | "goals"
   | "handoffs"
   | "memory"
   | "saveEval"
@@ -74,6 +76,7 @@ export function lend(
   const ledger = createLedger(journal, encode, { catalog, wake, announce: news.announce });
   const pastThreads = createPastThreads({ journal, adapters, catalog, encode });
   const mirroring = createMirroring(journal, adapters, config.people);
+  const goals = createGoalWork(journal);
   const whoIs = createWhoIs({ journal, adapters, config });
   const shifts = createHandoffs({ journal, adapters, ledger, tools, freezes, encode });
   const handoffs = createAskedHandoffs(shifts, { journal, adapters });
@@ -96,6 +99,7 @@ export function lend(
     approvals,
     pastThreads: () => pastThreads,
     whoIs: () => whoIs,
+    goals: () => goals,
     handoffs: () => handoffs,
     memory: () => memory,
     saveEval: async (key, into, run) => saveCase(journal, key, { into, encode, run }),

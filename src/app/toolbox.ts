@@ -24,7 +24,12 @@ import { mostUsed } from "./skill-use.ts";
 import { hasMoreSkills, reloadToolset, runTerms, type Toolset } from "./toolset.ts";
 
 /** The modes of the runs that nothing asked for but what was said; helpers are found by the run that asked for them. */
-const MODES: readonly Mode[] = [{ kind: "main" }, { kind: "triage" }, { kind: "chat" }];
+const MODES: readonly Mode[] = [
+  { kind: "main" },
+  { kind: "goal" },
+  { kind: "triage" },
+  { kind: "chat" },
+];
 
 /** As often as tools can be changed during one run, for each of them. */
 const MAX_EARLIER = 20 * MODES.length;

@@ -6,9 +6,12 @@ import {
   openAgentFile,
   withAgentText,
 } from "../agent/agent-file.ts";
+import { GOAL_PROMPT } from "../agent/goal-prompt.ts";
 import { CHAT_PROMPT, HELPER_PROMPT, SYSTEM_PROMPT } from "../agent/prompt.ts";
 import { type Agent, agentPart, gatesIn, keepsPlans } from "../config/agent.ts";
 import { checkPages, checkPolicyNames, type Config } from "../config/config.ts";
+import { GOAL_TOOLS } from "../core/goal.ts";
+import { toolSpec } from "../tools/input-schema.ts";
 import { estimateTokens } from "../core/block.ts";
 import { BotError, messageOf } from "../core/errors.ts";
 import { toolsPart } from "../config/tools.ts";
@@ -154,7 +157,9 @@ function listTools(
   const plans = keepsPlans(settingsOf(agentPart, config.values), contextWindow);
   const system = JSON.stringify(systemText(config, { skills, agentFile }, contextWindow));
   const taken = estimateTokens(system) + ownTokens(all, { plans });
-  const found = toolsToFind(all, contextWindow, taken);
+  // What only runs of goals have is described in theirs.
+  const common = all.filter((tool) => !isOfGoals(tool));
+  const found = toolsToFind(common, contextWindow, taken);
   return { tools: found.length === 0 ? all : [...all, createFindTools(found)], found };
 }
 
@@ -267,18 +272,26 @@ function modesOf(
   teamText: string | undefined,
 ): Pick<RunTerms, "modes"> {
   const { helpers: isOn, depth, perRun } = settingsOf(helpers, values);
+  const forGoals = tools.filter(isOfGoals);
   const reads = tools.filter(
     ({ effect, question, delegates }) => effect === "read" && (question ?? delegates) === undefined,
   );
   return {
     modes: {
       ...(isOn && { helper: { system: withAgentText(HELPER_PROMPT, teamText), depth, perRun } }),
+      ...(forGoals.length > 0 && {
+        goal: { system: withAgentText(GOAL_PROMPT, teamText), tools: forGoals.map(toolSpec) },
+      }),
       ...(triage && { triage: { tools: reads.map(({ name }) => name) } }),
       ...(chatOnly.length > 0 && {
         chat: { system: withAgentText(CHAT_PROMPT, teamText), channels: chatOnly },
       }),
     },
   };
+}
+
+function isOfGoals({ name }: Pick<Tool, "name">): boolean {
+  return Object.values<string>(GOAL_TOOLS).includes(name);
 }
 
 /** Of a window, what the list of skills may take. */
@@ -322,7 +335,11 @@ export function runTerms(
   return hashTerms({
     model: model.id,
     system: systemText(config, toolset, contextWindow, mostUsed),
-    ...toolTerms(tools, found, { plans: keepsPlans(agent, contextWindow) }),
+    ...toolTerms(
+      tools.filter((tool) => !isOfGoals(tool)),
+      found,
+      { plans: keepsPlans(agent, contextWindow) },
+    ),
     ...allowedTerms(skills),
     ...gateTerms(agent, toolset),
     budget: {

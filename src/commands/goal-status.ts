@@ -3,7 +3,7 @@ import { formatUtc, showDuration } from "../core/instant.ts";
 import { dollarText, microdollarsOfCents } from "../core/money.ts";
 import { oneLine } from "../core/text.ts";
 import { goalAtWork, shownGoal } from "../thread/goal.ts";
-import { goalAnswers } from "../thread/goal-answers.ts";
+import { goalAnswers } from "../thread/goal-click-phrases.ts";
 import type { Thread } from "../thread/state.ts";
 
 /** How the thread's goal stands: the one at work, else the newest. `now`: the store's clock, else as of the newest entry. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { GoalBudget } from "../core/goal.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { isCron } from "../handoff/schedule.ts";
+import { goalsEnabled } from "../tools/goals/integration.ts";
 import { channel } from "./policy.ts";
 import { isTimezone } from "./program.ts";
 
@@ -76,11 +77,7 @@ export type GoalSchedule = z.infer<typeof schedule>;
 export const goalsPart = defineSettings({
   name: "goals",
   settings: z.object({
-    enabled: fromYaml(
-      "goals.enabled",
-      z.boolean().default(false),
-      "Whether people may give it [goals](goals.md): long work that goes on without them. They need a model.",
-    ),
+    enabled: goalsEnabled,
     folder: fromYaml(
       "goals.folder",
       z.string().trim().min(1, "name a folder").optional(),

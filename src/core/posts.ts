@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { actor, count, decider, file, outcome } from "./entry-fields.ts";
 import { moreBudget } from "./budget.ts";
+import { goalBudget } from "./goal.ts";
 import { hash, json } from "./tuple.ts";
 import { severity, incidentStatus, incidentChange } from "./incident-fields.ts";
 
@@ -33,7 +34,12 @@ export const command = z.discriminatedUnion("name", [
   }),
   z.strictObject({ name: z.literal("invalid"), problem: z.string() }),
   /** Long work that goes on without people: with a text it begins, else it is told how it stands. */
-  z.strictObject({ name: z.literal("goal"), text: z.string().optional() }),
+  z.strictObject({
+    name: z.literal("goal"),
+    text: z.string().optional(),
+    /** The configuration's schedule that wants it, and what it may use; never typed. */
+    schedule: z.strictObject({ name: z.string(), budget: goalBudget }).optional(),
+  }),
 ]);
 
 /**

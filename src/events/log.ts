@@ -10,8 +10,6 @@ const NOTABLE: ReadonlySet<Kind> = new Set([
   "run_ended",
   "condensed",
   "overflow",
-  "goal_started",
-  "goal_state",
   "view_added",
   "view_removed",
   "alert_thread",

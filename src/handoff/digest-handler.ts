@@ -24,8 +24,20 @@ export interface Digest {
   readonly key: JournalKey;
   readonly channel: string;
   readonly schedule: Schedule;
+  /** As it is called, such as `digest`. */
+  readonly what: string;
   /** What the channel is told of the time that has come; undefined: there is nothing to say. `now`: the store's clock. */
-  text(at: number, now: number): Promise<string | undefined>;
+  text?(at: number, now: number): Promise<string | undefined>;
+  /**
+   * Begins something there instead. `id`: the same in every attempt; `last`: what was last begun. Returns what was begun, else why it
+   * was not. @throws BotError as `Announce`
+   */
+  begin?(due: {
+    at: number;
+    id: string;
+    last: string | undefined;
+    say: Announce;
+  }): Promise<{ ref: string; why?: string }>;
 }
 
 /** Says it in a channel, or finds what an earlier attempt of the same `id` said. */
@@ -105,15 +117,21 @@ type Conclusion = () => Promise<void>;
 async function make(
   ctx: DigestContext,
   at: number,
-  { channel, text }: Digest,
+  { channel, text, begin }: Digest,
   announce: Announce,
 ): Promise<Conclusion> {
-  const said = await text(at, ctx.now());
+  const name = `${ctx.key} ${dueId(at)}`;
+  if (begin !== undefined) {
+    if (!(await barrier(ctx))) return async () => {};
+    const begun = { at, id: name, last: ctx.state.newest, say: announce };
+    const { ref, why } = await begin(begun);
+    return over(ctx, at, ref, why);
+  }
+  const said = await text?.(at, ctx.now());
   if (said === undefined) return over(ctx, at, "", "there is nothing to say");
   if (!(await barrier(ctx))) return async () => {};
   // Whether an earlier attempt came through nobody wrote down; digests are made seldom.
-  const id = `${ctx.key} ${dueId(at)}`;
-  const ref = await announce(channel, said, { id, isRetry: true });
+  const ref = await announce(channel, said, { id: name, isRetry: true });
   return over(ctx, at, ref);
 }
 
@@ -137,10 +155,10 @@ function over(ctx: DigestContext, at: number, ref: string, why?: string): Conclu
 async function leave(
   ctx: DigestContext,
   at: number,
-  { channel }: Digest,
+  { channel, what }: Digest,
   { tellOps }: DigestParts,
 ): Promise<void> {
-  const text = `The digest for ${channel} that was due at ${dueId(at).slice(4)} was not made in time, so it is left out.`;
+  const text = `The ${what} for ${channel} that was due at ${dueId(at).slice(4)} was not made in time, so it is left out.`;
   ctx.log.warn({ key: ctx.key }, text);
   await retryUntilStored(ctx, () => tellOps(`${ctx.key} ${dueId(at)} left`, text));
   await over(ctx, at, "", "it is too late")();
@@ -149,11 +167,11 @@ async function leave(
 async function troubled(
   ctx: DigestContext,
   { at, key }: Step,
-  { channel }: Digest,
+  { channel, what }: Digest,
   { tellOps }: DigestParts,
   error: unknown,
 ): Promise<Conclusion> {
-  const text = `The digest for ${channel} that was due at ${dueId(at).slice(4)} could not be shown, and is tried again. ${messageOf(error)}`;
+  const text = `The ${what} for ${channel} that was due at ${dueId(at).slice(4)} could not be shown, and is tried again. ${messageOf(error)}`;
   ctx.log.warn({ key: ctx.key }, text);
   await tellOps(`${ctx.key} ${dueId(at)} trouble`, text).catch((failed: unknown) =>
     ctx.log.warn({ err: failed, key: ctx.key }, "operators could not be told"),

@@ -14,6 +14,8 @@ export class DigestState {
   since: number | undefined;
   /** By the time that had come: whether nothing is owed for it any more. */
   readonly times = new Map<number, { rungAt: number; isOver: boolean }>();
+  /** What was last begun or said. */
+  newest: string | undefined;
 }
 
 export const BEGIN_ID = "begin";
@@ -41,6 +43,7 @@ export function foldDigest(state: DigestState, entries: readonly StoredEntry[]):
     } else if (entry.kind === "delivered") {
       const due = state.times.get(timeOf(entry.entry) ?? NaN);
       if (due !== undefined) due.isOver = true;
+      if (entry.ref !== "") state.newest = entry.ref;
     }
   }
   for (const time of state.times.keys()) {

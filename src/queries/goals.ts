@@ -1,5 +1,5 @@
 import type { Answer, CallResult, GoalCard } from "../adapters/shown.ts";
-import { type ShownGoal, type ShownGoalTask } from "../core/goal.ts";
+import { GOAL_TOOLS, type ShownGoal, type ShownGoalTask } from "../core/goal.ts";
 import type { JournalKey } from "../core/journal-key.ts";
 import { inPages } from "../core/pages.ts";
 import { callsOf } from "../thread/family.ts";
@@ -69,13 +69,18 @@ export async function resultsOfGoal(
       const isOver = entry.kind === "goal_judged" || entry.kind === "goal_state";
       const run = isOver ? thread.runs.get(thread.goals.get(name)?.work?.run ?? "") : undefined;
       // Once it is judged its run is forgotten.
-      for (const call of run === undefined ? [] : callsOf(run))
+      for (const call of run === undefined ? [] : callsOf(run).filter(isEvidence))
         for (const result of run === undefined ? [] : resultOf(call, run, encode, texts))
           results.set(result.call, result);
       fold(thread, [entry]);
     }
   }
   return [...results.values()];
+}
+
+/** Notes and sections of the report rest on others. */
+function isEvidence({ tool }: { tool: string }): boolean {
+  return !Object.values<string>(GOAL_TOOLS).includes(tool);
 }
 
 /** What is said once it has ended. `results`: what it may rest on. */

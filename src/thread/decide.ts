@@ -67,6 +67,7 @@ export function decide(thread: Thread, situation: Situation): Step {
         alarmStep(thread, scene) ??
         pageStep(thread, scene) ??
         recordStep(thread, scene) ??
+        reportStep(thread, scene) ??
         rememberStep(thread, scene) ??
         goalStep(thread, scene) ??
         workStep(thread, scene) ??
@@ -193,6 +194,15 @@ function alarmStep({ alarms }: Thread, { busy }: Scene): Step | undefined {
   for (const [entry, about] of alarms) {
     const key = workKey.alarm(entry);
     if (!busy.has(key)) return { do: "alarm", key, entry, about };
+  }
+  return undefined;
+}
+
+function reportStep({ goals }: Thread, { busy, reports }: Scene): Step | undefined {
+  if (reports !== true) return undefined;
+  for (const goal of goals.values()) {
+    const key = workKey.report(goal.started.goal);
+    if (goal.isReportOwed && !busy.has(key)) return { do: "file", key, goal };
   }
   return undefined;
 }

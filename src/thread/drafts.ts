@@ -42,6 +42,7 @@ import {
 } from "./drafts-goal.ts";
 import { planDraft, type PlanFacts } from "./plan.ts";
 import type { KnownStep, StepOf } from "./steps.ts";
+import { REPORT_VIEW, reportId } from "./goal-message.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
@@ -58,7 +59,7 @@ import {
   type ModelFacts,
   modelDrafts,
 } from "./drafts-runs.ts";
-import { goalBegunDrafts } from "./goal-begin.ts";
+import { goalBegunDrafts, SCHEDULED } from "./goal-begin.ts";
 import { livingName } from "./fold-living.ts";
 import type { Call } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -84,6 +85,7 @@ interface Facts {
   alarm: "told";
   remember: "told";
   record: "told";
+  file: "written";
   page: PageFacts;
   deliver: Shown;
   point: Shown;
@@ -129,7 +131,8 @@ function isList<T>(facts: readonly T[] | object | string): facts is readonly T[]
 /** Undefined also where something that came since the step was decided has done it or called it off. */
 const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
-    begin: ({ pending }, around) => beginDrafts(pending, around),
+    begin: ({ pending }, around) =>
+      goalBegunDrafts(pending, SCHEDULED, around) ?? beginDrafts(pending, around),
     survey({ pending: { entry }, facts }, around) {
       const pending = around.thread.pending.get(entry.id);
       if (pending === undefined) return undefined;
@@ -165,6 +168,7 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       thread.task.owed === entry
         ? [deliveredDraft(MEMORY_VIEW, { entry, ref: "" }, "final")]
         : undefined,
+    file: ({ goal }) => [deliveredDraft(REPORT_VIEW, { entry: reportId(goal), ref: "" }, "final")],
     record: ({ owed: { entry } }, { thread }) =>
       thread.record.owed.has(entry)
         ? [deliveredDraft(RECORD_VIEW, { entry, ref: "" }, "final")]

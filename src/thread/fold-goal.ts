@@ -27,7 +27,7 @@ const MAX_ANSWER = 600;
 const MAX_NOTE = 500;
 const MAX_WORD = 1_000;
 /** Of a whole report, in characters. */
-const MAX_REPORT = 256 * 1024;
+export const MAX_REPORT = 256 * 1024;
 
 export function applyGoalStarted(thread: Thread, started: Entry<"goal_started">): void {
   thread.counts.goals += 1;
@@ -77,15 +77,15 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
   goal.judged = 0;
   for (const tool of entry.requires ?? [])
     if (!goal.requires.includes(tool)) goal.requires.push(tool);
-  // What somebody said meanwhile may be that it is not done.
-  if (entry.done && !isHeard) return;
-  const planned = new Set(entry.tasks.map(({ task }) => task));
-  const isKept = (task: string) => isFirst(goal.tasks.get(task)) || planned.has(task);
-  for (const task of goal.queue) if (!isKept(task)) goal.tasks.delete(task);
   if (entry.done) {
+    // What somebody said meanwhile may be that it is not.
+    if (!isHeard) return;
     goal.answer = { text: entry.answer };
     return;
   }
+  const planned = new Set(entry.tasks.map(({ task }) => task));
+  const isKept = (task: string) => isFirst(goal.tasks.get(task)) || planned.has(task);
+  for (const task of goal.queue) if (!isKept(task)) goal.tasks.delete(task);
   for (const each of entry.tasks) addTask(goal, each);
   const first = goal.queue.filter((task) => isFirst(goal.tasks.get(task)));
   const rest = entry.tasks.flatMap(({ task }) => (first.includes(task) ? [] : task));
@@ -322,8 +322,7 @@ function noteResult(goal: Goal, entry: Entry<"tool_finished">, { thread, call }:
     if (said !== "") note(goal, { kind: "note", task, text: said, seq });
     return;
   }
-  const isMade = outcome === "ok" || outcome === "error" || outcome === "unknown";
-  if (isMade && gate === undefined) work.calls += 1;
+  if (isOk || (outcome === "error" && gate === undefined)) work.calls += 1;
   if (isOk && tool === GOAL_TOOLS.report) writeSection(goal, call);
   // The program's own words are no observation.
   if (gate !== undefined) return;

@@ -61,7 +61,7 @@ import {
 } from "./fold-goal.ts";
 import { goalAtWork } from "./goal.ts";
 import { THE_GOAL } from "../core/goal.ts";
-import { noteGoalMessage } from "./goal-message.ts";
+import { applyReportWritten, noteGoalMessage, REPORT_VIEW } from "./goal-message.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";
@@ -182,6 +182,7 @@ const APPLIED: Applied = {
       if (thread.task.owed === entry.entry) thread.task.owed = undefined;
       return;
     }
+    if (entry.view === REPORT_VIEW) return applyReportWritten(thread, entry.entry);
     if (entry.view === RECORD_VIEW) {
       thread.record.owed.delete(entry.entry);
       return;

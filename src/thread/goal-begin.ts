@@ -1,19 +1,25 @@
-import type { AppendKind, Draft } from "../core/entry.ts";
+import type { AppendKind, Command, Draft } from "../core/entry.ts";
 import type { Author } from "./click-rights.ts";
 import { LIMIT_MINUTES } from "./click-rights.ts";
 import { runEndedDraft, startedDraft } from "./drafts-runs.ts";
-import { goalAnswers } from "./goal-answers.ts";
+import { goalAnswers } from "./goal-click-phrases.ts";
 import { goalAtWork, goalStartedDraft } from "./goal.ts";
 import type { PendingPost } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Somebody wants a goal: who that is has to be known first. */
 export function wantsGoal({ entry, stopped }: PendingPost): boolean {
-  return !stopped && entry.kind === "command" && wantedIn(entry.command) !== undefined;
+  const wanted = entry.kind === "command" && !stopped ? wantedIn(entry.command) : undefined;
+  return wanted !== undefined && wanted.schedule === undefined;
 }
 
-function wantedIn(command: { name: string; text?: string | undefined }): string | undefined {
-  return command.name === "goal" ? command.text : undefined;
+/** The configuration wants it: nobody has to be looked up. */
+export const SCHEDULED: Author = { eligible: true, basis: "schedule" };
+
+function wantedIn(command: Command) {
+  return command.name === "goal" && command.text !== undefined
+    ? { text: command.text, schedule: command.schedule }
+    : undefined;
 }
 
 /** The goal that the command begins, or why it does not. Undefined: it begins none, or goals are off. */
@@ -22,8 +28,10 @@ export function goalBegunDrafts(
   author: Author | "unknown",
   { thread, run: parts }: Pick<Surroundings, "thread" | "run">,
 ): Draft<AppendKind>[] | undefined {
-  const text = entry.kind === "command" && !stopped ? wantedIn(entry.command) : undefined;
-  if (text === undefined || entry.kind !== "command" || parts.goals === undefined) return undefined;
+  const wanted = entry.kind === "command" && !stopped ? wantedIn(entry.command) : undefined;
+  if (wanted === undefined || entry.kind !== "command" || parts.goals === undefined)
+    return undefined;
+  const { text, schedule } = wanted;
   const started = startedDraft(entry, thread);
   const refuse = (why: string) => [started, runEndedDraft({ started }, "failed", why)];
   const { terms, model = thread.model ?? terms?.model } = parts;
@@ -35,15 +43,11 @@ export function goalBegunDrafts(
   if (!author.eligible) return refuse(author.why);
   const { account, name } = entry.actor;
   const { budget, replan } = parts.goals;
-  const goal = goalStartedDraft(thread, {
-    text,
-    principals: [account],
-    model,
-    budget,
-    replan,
-    post: entry.id,
-    by: { account, name },
-  });
+  const asked =
+    schedule === undefined
+      ? { principals: [account], by: { account, name }, budget }
+      : { principals: [], schedule: schedule.name, budget: schedule.budget };
+  const goal = goalStartedDraft(thread, { text, model, replan, post: entry.id, ...asked });
   // Its message says the rest.
   return [started, runEndedDraft({ started }, "silent"), goal];
 }

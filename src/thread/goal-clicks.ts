@@ -3,7 +3,7 @@ import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { isGoal, THE_GOAL } from "../core/goal.ts";
 import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
 import { privateNotice } from "./drafts-notices.ts";
-import { goalAnswers } from "./goal-answers.ts";
+import { goalAnswers } from "./goal-click-phrases.ts";
 import { goalAtWork, goalStateDraft } from "./goal.ts";
 import type { Goal } from "./goal-state.ts";
 import type { Thread } from "./state.ts";

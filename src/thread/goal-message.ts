@@ -1,6 +1,19 @@
 import type { Entry, Kind } from "../core/entry.ts";
 import { rootOf } from "./family.ts";
+import type { Goal } from "./goal-state.ts";
 import type { Thread } from "./state.ts";
+
+/** As deliveries name the folder for reports. */
+export const REPORT_VIEW = "reports";
+
+export function reportId({ started }: Pick<Goal, "started">): string {
+  return `report:${started.goal}`;
+}
+
+/** The report of a goal is in its folder. */
+export function applyReportWritten({ goals }: Thread, entry: string): void {
+  for (const goal of goals.values()) if (reportId(goal) === entry) goal.isReportOwed = false;
+}
 
 /** What the entry changes of it; to be called once it is folded. */
 export function noteGoalMessage<K extends Kind>(thread: Thread, entry: Entry<K>): void {

@@ -90,6 +90,8 @@ export type Step =
   | { do: "remember"; key: string; entry: string }
   /** The records of the thread's incidents are to say what happened. */
   | { do: "record"; key: string; owed: RecordOwed }
+  /** The report of a goal that has ended is to be written into the folder for them. */
+  | { do: "file"; key: string; goal: Goal }
   /** Its rule pages people: they are to be, or are not needed any more. */
   | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }
@@ -120,6 +122,8 @@ export interface Situation extends Showing {
   owesPlace?: boolean;
   /** Incidents can be recorded. */
   records?: boolean;
+  /** There is a folder for the reports of goals. */
+  reports?: boolean;
 }
 
 /** A situation, and what of the thread is for another machine. */

@@ -11,6 +11,8 @@ export const workKey = {
   page: (action: string) => `page:${action}`,
   memory: "memory",
   record: "record",
+  /** A goal's report is written into a folder. */
+  report: (goal: string) => `report:${goal}`,
   /** It is looked up what a command is told of freezes. */
   survey: (command: string) => `survey:${command}`,
   above: (run: string) => `above:${run}`,

@@ -72,6 +72,17 @@ export interface FoundThread {
   answer: string | undefined;
 }
 
+/** What the runs of goals use of their own goal. */
+export interface GoalWork {
+  /**
+   * How many sections the report has, and for how many characters there is room.
+   * @throws BotError NOT_AVAILABLE for a call that no run of a goal made
+   */
+  check(asker: Asker | undefined): Promise<{ sections: number; left: number }>;
+  /** What is done of it and what came of that, in words. @throws as `check` */
+  completed(asker: Asker | undefined): Promise<string>;
+}
+
 /** What happened in a period. */
 export interface Handoffs {
   /**
@@ -110,6 +121,7 @@ export interface ToolParts {
   approvals(): Approvals;
   pastThreads(): PastThreads;
   whoIs(): WhoIs;
+  goals(): GoalWork;
   handoffs(): Handoffs;
   /** Keeps a thread as a case of an evaluation, and says in which folder. @throws BotError NOT_AVAILABLE */
   saveEval(key: JournalKey, into: string, run?: string): Promise<string>;

@@ -13,6 +13,7 @@ import { memory } from "./memory/integration.ts";
 import { mirror } from "./mirror/integration.ts";
 import { github } from "./github/integration.ts";
 import { gitlab } from "./gitlab/integration.ts";
+import { goals } from "./goals/integration.ts";
 import { grafana } from "./grafana/integration.ts";
 import { handoff } from "./handoff/integration.ts";
 import { host } from "./host/integration.ts";
@@ -48,6 +49,7 @@ export const INTEGRATIONS: readonly Integration[] = [
   web,
   thread,
   helpers,
+  goals,
   incidents,
   approvals,
   handoff,
@@ -95,6 +97,7 @@ export const NOTHING_LENT: ToolParts = {
   approvals: notLent,
   pastThreads: notLent,
   whoIs: notLent,
+  goals: notLent,
   handoffs: notLent,
   saveEval: notLent,
   memory: notLent,

@@ -78,7 +78,8 @@ type Unimagined = Extract<
       | "page"
       | "look"
       | "sum"
-      | "remember";
+      | "remember"
+      | "file";
   }
 >;
 
@@ -97,6 +98,7 @@ function isUnimagined(step: Step): step is Unimagined {
     "look",
     "sum",
     "remember",
+    "file",
   ].includes(step.do);
 }
 

@@ -40,6 +40,7 @@ async function stage(cron = "0 8 * * 1-5", since = "2026-11-23T10:00Z") {
           ? {
               key,
               channel: CHANNEL,
+              what: "digest",
               schedule,
               text: async (at, now) =>
                 quiet.is

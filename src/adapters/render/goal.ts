@@ -22,7 +22,7 @@ export function renderGoal(card: GoalCard): RenderedCard {
     title: clip(oneLine(card.text), MAX.title).slice(0, MAX_TITLE),
     standing: standingOf(card),
     command: undefined,
-    notes: card.why === undefined ? [] : [clip(card.why, MAX.why)],
+    notes: card.why === undefined ? [] : [clip(sentenceOf(card.why), MAX.why)],
     facts: factsOf(card),
     timeline: tasksOf(card),
     about: aboutOf(card),
@@ -54,8 +54,13 @@ export function goalMessage(card: GoalCard): RenderedMessage {
 /** `g1 · 2 of 5 tasks done · reading the logs of web-2`; its text stands above where it is told so. */
 export function goalLine(card: GoalCard): string {
   const now = nowOf(card);
-  const what = card.why ?? now;
+  const what = card.why === undefined ? now : sentenceOf(card.why);
   return `${card.goal} · ${standingOf(card)}${what === undefined ? `: ${card.text}` : ` · ${what}`}`;
+}
+
+/** What is done and what is left stands in the list of tasks. */
+function sentenceOf(why: string): string {
+  return why.split("\n\n", 1)[0] ?? "";
 }
 
 const TONES: Readonly<Record<GoalCard["status"], Tone>> = {

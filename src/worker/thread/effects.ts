@@ -24,6 +24,7 @@ import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
 import { readAbove } from "./above.ts";
 import { remember } from "./memory.ts";
+import { writeReport } from "./goal-report.ts";
 import { record } from "./record.ts";
 import { planFirst } from "./plan.ts";
 import { judgeTask, planGoal } from "./goal.ts";
@@ -302,6 +303,7 @@ const LEARNED: {
   alarm: { learn: tellOps, kept: false },
   remember: { learn: remember, kept: false },
   record: { learn: record, kept: true },
+  file: { learn: writeReport, kept: true },
   page: { learn: page, kept: true },
 };
 

@@ -37,6 +37,10 @@ export interface ThreadParts extends WorkerParts {
   freezes: Freezes;
   /** What is kept of threads and told to runs; `keep`: how useful it has to be. Default: nothing. */
   memory?: { readonly memory: Memory; readonly recall: RecallPolicy; readonly keep: number };
+  /** Where the reports of goals are written too. Default: nowhere. */
+  reports?: { write(name: string, text: string): Promise<void> };
+  /** A goal's lease is given back between two tasks once it was held for so long. Default: 30 s. */
+  restAfterMs?: number;
   /** The records of incidents, which are told what happens in their threads. Default: nothing is told. */
   ledger?: Pick<Ledger, "happened">;
   /** Default: there is no operations channel. */
@@ -91,6 +95,9 @@ export interface ThreadContext extends JournalContext<Conversation> {
   readonly allowances: Map<string, Allowance>;
   /** Ids of entries of ours that are still to be shown, each with the views in which it was tried. */
   readonly tried: Map<string, Set<string>>;
+  /** When the lease was taken, on the worker's own monotonic clock, and whether a task of a goal was judged under it. */
+  readonly takenAt: number;
+  isTaskJudged: boolean;
   /** The thread's own channel (`Adapter.channel`), once it was looked up. */
   channel: string | undefined;
   /** The machines that the store has heard of, and when it was asked, on this worker's own monotonic clock. */

@@ -39,27 +39,33 @@ export function createThreadHandler(
       thread: state,
       allowances: new Map(),
       tried: new Map(),
+      takenAt: performance.now(),
+      isTaskJudged: false,
       channel: undefined,
       hosts: undefined,
     }),
-    folded(ctx, _entries, ours) {
+    folded(ctx, entries, ours) {
       noteOurs(ctx, ours);
+      ctx.isTaskJudged ||= entries.some(({ id, kind }) => kind === "goal_judged" && ours.has(id));
       const { runs, goals } = ctx.thread;
       const isStopped = (name: string) =>
         runs.get(name)?.stopped === true || goals.get(name)?.stoppedBy !== undefined;
       abortWork(ctx, ({ run }) => run !== undefined && isStopped(run));
     },
-    next: (ctx, moment) =>
-      decide(ctx.thread, {
+    next(ctx, moment) {
+      const step = decide(ctx.thread, {
         ...moment,
         showAfterMs: ctx.draining ? undefined : showAfterMs(ctx),
         sumAfterMs: adapter.view(ctx.key)?.linkTo === undefined ? undefined : SUM_AFTER_MS,
         records: parts.dispatcher.find(OPEN_TOOL) !== undefined,
         owesPlace: parts.run.terms?.modes?.chat !== undefined && ctx.channel === undefined,
+        reports: parts.reports !== undefined,
         remembers: parts.memory !== undefined,
         readsAbove: adapter.view(ctx.key)?.earlier !== undefined,
         machines: machinesOf(ctx),
-      }),
+      });
+      return mayRest(ctx, step) ? { do: "wait", until: 0 } : step;
+    },
     isAwaited: ({ clicks, untold, assents, going }) =>
       clicks.size + untold.size + assents.size > 0 || [...going].some(({ stopped }) => stopped),
     listed: ({ key, thread }) => listedCards(key, thread, parts.encoder.encode),
@@ -71,6 +77,19 @@ export function createThreadHandler(
       await append(ctx, [notice(noticeId.back(ctx.thread.last), text)]);
     },
   };
+}
+
+/** So long a goal works under one lease. */
+const REST_AFTER_MS = 30_000;
+
+/**
+ * A process that dies with the lease counts against the thread, and two such set it aside. Of hours of work those that went well
+ * count for it: between two tasks the lease is given back, and taken again at once.
+ */
+function mayRest({ parts, busy, takenAt, isTaskJudged }: ThreadContext, step: Step): boolean {
+  const isNext = step.do === "planGoal" || step.do === "moveGoal";
+  const isLong = performance.now() - takenAt >= (parts.restAfterMs ?? REST_AFTER_MS);
+  return isTaskJudged && isNext && isLong && busy.size === 0;
 }
 
 /** The machines as the store last named them; an answer older than a beat is forgotten, so the store is asked again. */
