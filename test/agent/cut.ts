@@ -1,7 +1,7 @@
 import { type Entry, isPost } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import { openMemoryJournal } from "../fakes/memory-journal.ts";
-import { KEY } from "../fakes/stage.ts";
+import { KEY, type Stage } from "../fakes/stage.ts";
 
 /** A journal in which everything up to some moment happened, and then its worker died. */
 export async function journalOf(entries: readonly Entry[]): Promise<Journal> {
@@ -18,4 +18,16 @@ export async function journalOf(entries: readonly Entry[]): Promise<Journal> {
     await journal.release(granted.lease, seq, 0);
   }
   return journal;
+}
+
+/** What the world said after that moment, one thing at a time. */
+export async function goOn(
+  { post, settle }: Pick<Stage, "post" | "settle">,
+  later: readonly Entry[],
+): Promise<void> {
+  await settle();
+  for (const { seq: _seq, at: _at, head: _head, ...said } of later.filter(isPost)) {
+    await post(said);
+    await settle();
+  }
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { isPost } from "../../src/core/entry.ts";
-import { journalOf } from "./cut.ts";
+import { goOn, journalOf } from "./cut.ts";
 import { helper, helping, type Parts } from "./helping.ts";
 import { expectPaired, lastAnswer, ofKind } from "./talking.ts";
 
@@ -23,20 +22,13 @@ test("a thread with an approval of a helper's helper that is cut after any of it
   await whole.ask("approve a1", "test:bob");
   expect(lastAnswer(whole)).toBe(END);
   const entries = await whole.entries();
-  const posts = entries.filter(isPost);
   const acted = ofKind(entries, "tool_started").find(({ tool }) => tool === "act")?.call ?? "";
   expect(acted).toMatch(/^r4\.t/);
 
   for (let cut = 1; cut < entries.length; cut += 1) {
     const past = entries.slice(0, cut);
     const stage = await helping(PARTS, { journal: await journalOf(past) });
-    await stage.settle();
-    for (const { seq: _seq, at: _at, head: _head, ...post } of posts.filter(
-      ({ seq }) => seq > cut,
-    )) {
-      await stage.post(post);
-      await stage.settle();
-    }
+    await goOn(stage, entries.slice(cut));
     const now = await stage.entries();
     const where = `cut after ${cut}, ${entries[cut - 1]?.id}`;
     const startedBefore = past.some(({ id }) => id === `started:${acted}`);
