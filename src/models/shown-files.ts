@@ -10,7 +10,7 @@ type Shown = Pick<KnownModel, "images" | "documents">;
  * Bytes of a request's files together, before they are base64, where its provider says nothing else. Anthropic takes requests of 32 MB,
  * by which these are 29.4 MB (docs.claude.com, "Request size limits"); OpenAI takes 50 MB of files.
  */
-export const MAX_REQUEST_FILE_BYTES = 22 * 1024 * 1024;
+const MAX_REQUEST_FILE_BYTES = 22 * 1024 * 1024;
 
 /**
  * The turns without files of kinds that the model is known not to take, and without those that are too much for one request, the newest
