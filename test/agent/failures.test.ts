@@ -143,7 +143,7 @@ describe("what stays in a thread after a failure", () => {
   });
 
   test("a PDF of some megabytes is shown: our limits take it for no more than a model can read", async () => {
-    const stage = await talking([{ text: "It is a plan." }]);
+    const stage = await talking([{ text: "It is a plan." }], { talk: { tokensPerDay: 500_000 } });
     const bytes = Buffer.concat([Buffer.from("%PDF-1.7"), Buffer.alloc(3 * 1024 * 1024)]);
     const artifact = await stage.journal.putArtifact("test:thread", bytes);
     const file = { name: "a.pdf", mediaType: "application/pdf" as const, artifact };
