@@ -7,7 +7,7 @@ import type { Figure } from "./journal.ts";
  * `npm run bench`: every figure of docs/benchmarks.md but the cores' and the chat's; `npm run bench -- start alerts`: those of
  * these parts. `npm run bench -- core [name …]`: our agent core beside others'. `peer <name>`, `scale-of …` and `alerts-load …` are what these start. `chat`: the chat path beside bolt's, and its trials. Peers
  * are installed when first needed and when their lockfile is newer. `tools`: figures of single tools. `histories`: ten thousand
- * threads that are condensed.
+ * threads that are condensed. `goals`: a goal of thirty tasks that is killed at a hundred points.
  */
 const [what, ...names] = process.argv.slice(2);
 if (what === "peer") {
@@ -33,6 +33,9 @@ if (what === "peer") {
 } else if (what === "histories") {
   const { historyFigures } = await import("./condense.ts");
   print(historyFigures());
+} else if (what === "goals") {
+  const { goalFigures } = await import("./goals.ts");
+  print(await goalFigures());
 } else if (what === "core") {
   installPeers();
   const { printComparison } = await import("./core.ts");

@@ -10,6 +10,8 @@ const NOTABLE: ReadonlySet<Kind> = new Set([
   "run_ended",
   "condensed",
   "overflow",
+  "goal_started",
+  "goal_state",
   "view_added",
   "view_removed",
   "alert_thread",

@@ -96,6 +96,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     notice: (_, { parks }) => parks === true && parked.inc(),
     condensed: (key, { run, model = models.get(`${key} ${run}`) ?? "other", ...of }) =>
       countSpent(spent, model, of),
+    ...thoughtCounts(counter, spent, (key, run) => models.get(`${key} ${run}`)),
   };
 
   return {
@@ -141,6 +142,32 @@ function spentCounters(counter: MakeCounter): Spent {
   return {
     tokens: counter("model_tokens_total", "Tokens that models used", ["model", "kind"]),
     dollars: counter("model_cost_dollars_total", "US dollars, of known prices", ["model"]),
+  };
+}
+
+type Thought = Pick<Entry<"assistant">, "usage" | "microdollars">;
+
+/** What planning used, and what goals came to. */
+function thoughtCounts(
+  counter: MakeCounter,
+  spent: Spent,
+  modelOf: (key: string, run: string) => string | undefined,
+): ByKind {
+  const goals = counter("goals_total", "Goals that ended", ["status"]);
+  const verdicts = counter("goal_tasks_total", "Tasks of goals that were judged", ["verdict"]);
+  const think = (thought: Thought | undefined, model = "other") => {
+    if (thought !== undefined) countSpent(spent, model, thought);
+  };
+  return {
+    plan: (key, { run, thought }) => think(thought, modelOf(key, run)),
+    goal_planned: (_, { thought }) => think(thought, thought?.model),
+    goal_judged(_, { thought, verdict }) {
+      think(thought, thought?.model);
+      if (verdict !== undefined) verdicts.inc({ verdict });
+    },
+    goal_state(_, { state, status }) {
+      if (state === "ended") goals.inc({ status: status ?? "stopped" });
+    },
   };
 }
 

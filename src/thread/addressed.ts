@@ -195,9 +195,9 @@ const NOTED: { readonly [K in Kind]?: (room: Room, entry: Entry<K>) => void } = 
     turn(room, id, choice.kind);
     remember(room.posts, id, actor.account);
   },
-  run_started(room, { run, answers, parent }) {
-    // Of a helper nobody here hears.
-    if (parent !== undefined) return;
+  run_started(room, { run, answers, parent, goal }) {
+    // Of a helper, and of a goal's run, nobody here hears.
+    if ((parent ?? goal) !== undefined) return;
     const taken = new Map<string, string>();
     for (const id of answers) {
       const account = room.posts.get(id);

@@ -13,7 +13,7 @@ const MAX_ANSWER = 500;
 /** What a thread came to, for the one message that sums it up; and per view that message. */
 export class Digest {
   question: { id: string; name: string; text: string } | undefined;
-  /** Of models and checks, the newest last; how each begins. */
+  /** Of models, checks and goals, the newest last; how each begins. */
   readonly answers: { run: string; text: string }[] = [];
   count = 0;
   /** The newest change: its entry, and when. */
@@ -69,15 +69,24 @@ const NOTED: { readonly [K in Kind]?: (thread: Digested, entry: Entry<K>) => boo
     const isAnswer = modelRun !== undefined || (why !== undefined && why !== "again");
     const isInner = (started?.parent ?? started?.goal) !== undefined;
     if (isInner || !isAnswer || status === "silent" || instead !== undefined) return false;
-    digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
-    digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);
-    digest.count += 1;
+    noteAnswer(digest, run, text);
+    return true;
+  },
+  goal_state({ digest }, { goal, state, text = "" }) {
+    if (state !== "ended") return false;
+    noteAnswer(digest, goal, text);
     return true;
   },
   action_proposed: () => true,
   action_closed: () => true,
   settled: () => true,
 };
+
+function noteAnswer(digest: Digest, run: string, text: string): void {
+  digest.answers.push({ run, text: headOf(text, MAX_ANSWER) });
+  digest.answers.splice(0, digest.answers.length - MAX_ANSWERS);
+  digest.count += 1;
+}
 
 function noteShown(digest: Digest, { view, entry, ref }: Entry<"delivered">): void {
   const seq = readSummaryState(entry);

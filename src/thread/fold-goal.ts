@@ -77,15 +77,15 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
   goal.judged = 0;
   for (const tool of entry.requires ?? [])
     if (!goal.requires.includes(tool)) goal.requires.push(tool);
-  if (entry.done) {
-    // What somebody said meanwhile may be that it is not.
-    if (!isHeard) return;
-    goal.answer = { text: entry.answer };
-    return;
-  }
+  // What somebody said meanwhile may be that it is not done.
+  if (entry.done && !isHeard) return;
   const planned = new Set(entry.tasks.map(({ task }) => task));
   const isKept = (task: string) => isFirst(goal.tasks.get(task)) || planned.has(task);
   for (const task of goal.queue) if (!isKept(task)) goal.tasks.delete(task);
+  if (entry.done) {
+    goal.answer = { text: entry.answer };
+    return;
+  }
   for (const each of entry.tasks) addTask(goal, each);
   const first = goal.queue.filter((task) => isFirst(goal.tasks.get(task)));
   const rest = entry.tasks.flatMap(({ task }) => (first.includes(task) ? [] : task));
@@ -322,7 +322,8 @@ function noteResult(goal: Goal, entry: Entry<"tool_finished">, { thread, call }:
     if (said !== "") note(goal, { kind: "note", task, text: said, seq });
     return;
   }
-  if (isOk || (outcome === "error" && gate === undefined)) work.calls += 1;
+  const isMade = outcome === "ok" || outcome === "error" || outcome === "unknown";
+  if (isMade && gate === undefined) work.calls += 1;
   if (isOk && tool === GOAL_TOOLS.report) writeSection(goal, call);
   // The program's own words are no observation.
   if (gate !== undefined) return;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/errors.ts";
 import type { GoalVerdict } from "../core/goal.ts";
-import { termsIn } from "../core/terms.ts";
+import { wordsIn } from "../core/spellings.ts";
 import { oneLine, shortened } from "../core/text.ts";
 import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
 import { verdicts } from "./goal-phrases.ts";
@@ -99,10 +99,12 @@ export function heeded(goal: Goal, task: GoalTask, work: GoalWork, said: Said): 
   }
 }
 
-/** The same for texts that ask for the same, whatever the order of their words. */
+const ARTICLES: ReadonlySet<string> = new Set(["a", "an", "the"]);
+
+/** The same for texts that say the same but for case, punctuation and articles. Order counts: from a to b is not from b to a. */
 export function textKey(text: string): string {
-  const terms = [...new Set(termsIn(text))].toSorted().join(" ");
-  return terms === "" ? oneLine(text).toLowerCase() : terms;
+  const words = wordsIn(text).filter((word) => !ARTICLES.has(word));
+  return words.length === 0 ? oneLine(text) : words.join(" ");
 }
 
 /** Those that no task of the goal asks for, each once. `isKnown`: which of the goal's count. */

@@ -1,5 +1,7 @@
 import * as z from "zod";
 import { GOAL_PROMPT } from "../../src/agent/goal-prompt.ts";
+import { HELPER_PROMPT } from "../../src/agent/prompt.ts";
+import { delegate } from "../../src/tools/delegate/delegate.ts";
 import { NO_USAGE, type Usage } from "../../src/core/block.ts";
 import type { AppendKind, Draft, JsonObject } from "../../src/core/entry.ts";
 import { GOAL_TOOLS, type GoalVerdict } from "../../src/core/goal.ts";
@@ -9,6 +11,7 @@ import { goalStartedDraft, goalStateDraft, shownGoal } from "../../src/thread/go
 import { toolSpec } from "../../src/tools/input-schema.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
+import { HELPERS } from "./helping.ts";
 import { wordsIn } from "./talking.ts";
 
 interface Turn {
@@ -37,9 +40,24 @@ export interface GoalParts {
   task(told: string, calls: number): Turn | Error;
   judge?(told: string, asked: number): Judged | Error;
   main?(told: string): Turn;
+  helper?(told: string, calls: number): Turn;
 }
 
 const DONE: Judged = { verdict: "done", reason: "a call shows it" };
+
+/** Plans what is left of these, and says that all is done once nothing is. */
+export function planning(...tasks: string[]): GoalParts["plan"] {
+  return (told) => {
+    const [known = ""] = told.split("Waits from the last plan");
+    const isFront = told.includes("Waits in front");
+    const left = tasks.filter(
+      (task) => !new RegExp(`- g1\\.k\\d+: ${task}( →|$)`, "m").test(known),
+    );
+    return left.length > 0 || isFront
+      ? { tasks: left }
+      : { done: true, answer: "CONFIRMED: all is well [T1]." };
+  };
+}
 
 /** The task that a run or a judge is told of. */
 export function taskIn(told: string): string {
@@ -66,8 +84,11 @@ function playing(parts: GoalParts, requests: ModelRequest[]): Model {
       const { verdict, reason = "so it is", tasks } = judged;
       return said({ verdict, reason, tasks: texts(tasks) });
     }
+    const calls = request.turns.filter(({ role }) => role === "tool").length;
+    if (request.system === HELPER_PROMPT)
+      return parts.helper?.(told, calls) ?? { text: "Nothing." };
     if (request.system === GOAL_PROMPT) {
-      const turn = parts.task(told, request.turns.filter(({ role }) => role === "tool").length);
+      const turn = parts.task(told, calls);
       if (turn instanceof Error) throw turn;
       return turn;
     }
@@ -130,18 +151,20 @@ export async function appendTo(journal: Journal, draft: Draft<AppendKind>): Prom
 /** A stage with goals, a tool `look` that reads and a tool `act` that writes. */
 export async function pursuing(
   parts: GoalParts,
-  options: StageOptions & { journal?: Journal } = {},
+  {
+    act = fakeTool({ name: "act", effect: "write" }),
+    ...options
+  }: StageOptions & { journal?: Journal; act?: ReturnType<typeof fakeTool> } = {},
 ) {
   const requests: ModelRequest[] = [];
   const look = fakeTool({ name: "look" });
-  const act = fakeTool({ name: "act", effect: "write" });
   const own = goalTools();
-  const modes = { goal: { system: GOAL_PROMPT, tools: own.map(toolSpec) } };
+  const modes = { ...HELPERS, goal: { system: GOAL_PROMPT, tools: own.map(toolSpec) } };
   const stage = await createStage({
-    tools: [look, act, ...own],
+    tools: [look, act, delegate, ...own],
     model: playing(parts, requests),
     ...options,
-    talk: { tools: [look, act].map(toolSpec), modes, ...options.talk },
+    talk: { tools: [look, act, delegate].map(toolSpec), modes, ...options.talk },
   });
   const { journal } = stage;
   const ask = async (said: string, account?: string) => {

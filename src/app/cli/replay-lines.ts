@@ -6,6 +6,7 @@ import type { Entry } from "../../core/entry.ts";
 import { BotError } from "../../core/errors.ts";
 import type { JournalKey } from "../../core/journal-key.ts";
 import type { JournalReader } from "../../journal/journal.ts";
+import { counted } from "../../core/text.ts";
 import { exactText } from "../../security/sanitize.ts";
 import { fold } from "../../thread/fold.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
@@ -14,6 +15,7 @@ import { Thread } from "../../thread/state.ts";
 
 type Answer = Entry<"assistant">;
 type Condensed = Entry<"condensed">;
+type Thought = Entry<"goal_planned"> | Entry<"goal_judged">;
 
 /** A model call as it was made, and the request that the journal gives for it today. */
 interface Replayed {
@@ -40,14 +42,14 @@ export async function* replayLines(
   const replayed = replay(entries, terms);
   if (step === undefined) {
     yield `${key}: ${replayed.length} model calls; --step n shows one whole`;
-    const condensed = entries.filter((entry) => entry.kind === "condensed");
+    const others = entries.filter(isOther);
     let next = 0;
     for (const [i, each] of replayed.entries()) {
-      for (; (condensed[next]?.seq ?? Infinity) < each.answer.seq; next++)
-        yield* condensed.slice(next, next + 1).map(condensedLine);
+      for (; (others[next]?.seq ?? Infinity) < each.answer.seq; next++)
+        yield* others.slice(next, next + 1).map(otherLine);
       yield `${String(i + 1).padStart(4)}  ${headOf(each)}`;
     }
-    yield* condensed.slice(next).map(condensedLine);
+    yield* others.slice(next).map(otherLine);
     return;
   }
   const found = replayed[step - 1];
@@ -60,6 +62,32 @@ export async function* replayLines(
   yield headOf(found);
   yield* jsonLines({ ...asked.request, turns: asked.turns });
   yield* jsonLines({ response: { content, stop, usage, model } });
+}
+
+/** Models were asked for something else than a run's turn. */
+function isOther(entry: Entry): entry is Condensed | Thought {
+  if (entry.kind === "condensed") return true;
+  const isThought = entry.kind === "goal_planned" || entry.kind === "goal_judged";
+  return isThought && entry.thought !== undefined;
+}
+
+function otherLine(entry: Condensed | Thought): string {
+  return entry.kind === "condensed" ? condensedLine(entry) : thoughtLine(entry);
+}
+
+/** A goal was planned, or a task of it judged. */
+function thoughtLine(entry: Thought): string {
+  const { at, goal, thought } = entry;
+  const what =
+    entry.kind === "goal_planned"
+      ? (entry.why ??
+        (entry.done ? "planned: done" : `planned: ${counted(entry.tasks.length, "task")}`))
+      : `${entry.task} (${entry.run}) judged: ${entry.verdict ?? entry.reason}`;
+  const asked =
+    thought === undefined
+      ? ""
+      : `  ${thought.model}  ${totalTokens(thought.usage)} tokens  ${thought.ms} ms`;
+  return `      ${new Date(at).toISOString()}  ${goal}  ${exactText(what)}${asked}`;
 }
 
 /** A request for a summary, which stands in place of what came before it from then on. */
