@@ -5,7 +5,7 @@ import { entryId, runName } from "./entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";
 import { notesForTask } from "./goal-memory.ts";
 import { nextMove } from "./goal-next.ts";
-import { deliverText, pauses, planProblems, taskWords } from "./goal-phrases.ts";
+import { deliverText, GOALS_OFF, planProblems, taskWords } from "./goal-phrases.ts";
 import {
   heeded,
   MAX_TASKS,
@@ -74,7 +74,7 @@ function taskDraft(
   const { terms: main } = parts;
   const terms = main && termsFor(main, { kind: "goal" });
   if (terms === undefined) {
-    return goalStateDraft(goal, { state: "paused", pause: "trouble", text: pauses.off });
+    return goalStateDraft(goal, { state: "paused", pause: "trouble", text: GOALS_OFF });
   }
   const run = runName(thread.counts.runs + 1);
   const { goal: name, principals } = goal.started;
@@ -116,7 +116,7 @@ function taskText({ text, tries, reason, requires, called }: GoalTask): string {
   return [
     text,
     ...(tries > 0 && reason !== undefined ? [taskWords.again(reason)] : []),
-    ...(missing.length > 0 ? [taskWords.missing(missing)] : []),
+    ...(missing.length > 0 ? [taskWords.needs(missing)] : []),
   ].join("\n");
 }
 

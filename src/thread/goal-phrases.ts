@@ -18,13 +18,6 @@ export const verdicts = {
   tooOften: (tries: number, reason: string) => `Tried ${counted(tries, "time")}. ${reason}`,
 } as const;
 
-/** What the run of a task is told beside its text. */
-export const taskWords = {
-  again: (reason: string) =>
-    `It was tried before and was not done: ${reason}\nDo not repeat what the notes say was done.`,
-  missing: (tools: readonly string[]) => `It is not done before you called ${tools.join(", ")}.`,
-} as const;
-
 /** A task that the program plans itself, so that what the goal asks for is made. */
 export function deliverText(tool: string): string {
   return `Make what the goal asks for with ${tool}, from what the notes say.`;
@@ -33,6 +26,15 @@ export function deliverText(tool: string): string {
 export const planProblems = {
   unmet: (tools: readonly string[]) =>
     `The plan says done, but ${tools.join(", ")} was not called.`,
+} as const;
+
+export const GOALS_OFF = "Goals are off here, or no model is configured.";
+
+/** What the run of a task is told below it. */
+export const taskWords = {
+  again: (reason: string) =>
+    `It was tried before and was not done: ${reason}\nDo not repeat what the notes say was done.`,
+  needs: (tools: readonly string[]) => `It is not done before you called ${tools.join(", ")}.`,
 } as const;
 
 const USED_UP: Readonly<Record<keyof GoalBudget, (budget: GoalBudget) => string>> = {
@@ -47,7 +49,6 @@ export const pauses = {
   budget: (goal: Goal, what: keyof GoalBudget) =>
     `${USED_UP[what](goal.budget)}\n\n${standing(goal)}`,
   trouble: (why: string) => `It can't go on now: ${why}`,
-  off: "Goals are off here, or no model is configured.",
 } as const;
 
 export const ends = {

@@ -36,8 +36,11 @@ test("a goal is planned, its tasks are done one by one and judged, and it ends w
     })),
   );
   for (const request of stage.requests) expectPaired(request);
-  // What its runs said is for the goal: nobody is answered by them.
-  expect(stage.chat.answers().map(({ text }) => text)).toEqual(["Hello."]);
+  // What its runs said is for the goal: people are answered by that.
+  expect(stage.chat.answers().map(({ text }) => text)).toEqual([
+    "Hello.",
+    "CONFIRMED: all is well [T1].",
+  ]);
 });
 
 test("each prompt of the planner has the goal and what is done, and the run of a task what earlier ones found", async () => {

@@ -11,6 +11,7 @@ import type { GoalThought } from "../../core/goal.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
 import { callStructured } from "../../models/structured.ts";
 import { leftOf } from "../../thread/goal.ts";
+import { GOALS_OFF } from "../../thread/goal-phrases.ts";
 import type { Goal } from "../../thread/goal-state.ts";
 import { termsFor } from "../../thread/modes.ts";
 import { putOff } from "../background.ts";
@@ -146,7 +147,6 @@ async function think<T>(
 function termsOfGoal({ parts }: ThreadContext): RunTerms {
   const { terms: main } = parts.run;
   const terms = main && termsFor(main, { kind: "goal" });
-  if (terms === undefined)
-    throw new BotError("NOT_AVAILABLE", "Goals are off here, or no model is configured.");
+  if (terms === undefined) throw new BotError("NOT_AVAILABLE", GOALS_OFF);
   return terms;
 }
