@@ -7,6 +7,7 @@ import type { AppendKind, Draft, JsonObject } from "../../src/core/entry.ts";
 import { GOAL_TOOLS, type GoalVerdict } from "../../src/core/goal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
+import { MAX_TASKS } from "../../src/thread/goal-rules.ts";
 import { goalStartedDraft, goalStateDraft, shownGoal } from "../../src/thread/goal.ts";
 import { toolSpec } from "../../src/tools/input-schema.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
@@ -54,7 +55,7 @@ export function planning(...tasks: string[]): GoalParts["plan"] {
       (task) => !new RegExp(`- g1\\.k\\d+: ${task}( →|$)`, "m").test(known),
     );
     return left.length > 0 || isFront
-      ? { tasks: left }
+      ? { tasks: left.slice(0, MAX_TASKS) }
       : { done: true, answer: "CONFIRMED: all is well [T1]." };
   };
 }
