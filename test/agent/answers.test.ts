@@ -127,6 +127,16 @@ describe("an answer", () => {
     );
   });
 
+  test("that quotes what is no longer kept of a long run's results is not doubted", async () => {
+    const text = `${"line of a log\n".repeat(1_000)}no route to host`;
+    const look = fakeTool({ name: "look", run: async () => ({ text, failed: true }) });
+    const answer = "CONFIRMED: web ist nicht erreichbar, no route to host [T6].";
+    const calls = ["a", "b", "c", "d", "e", "f"].map((name) => call("look", name));
+    const stage = await talking([{ calls }, { text: answer }], { tools: [look] });
+    await stage.ask("why?");
+    expect(lastAnswer(stage)).toBe(answer);
+  });
+
   test("that says what a failed call said is well founded, in any language", async () => {
     const look = fakeTool({
       name: "look",
