@@ -119,7 +119,8 @@ export function outgoingOf(
     ...byChecks,
     ...(item.run.above !== undefined && { above: aboveOf(item.run.above) }),
     ...(canSave === true && isByModel && { canSave }),
-    ...(isByModel && { changed: changedBy(item.run) }),
+    // Where it only talks there is nothing that it could change.
+    ...(isByModel && started.talk?.mode !== "chat" && { changed: changedBy(item.run) }),
     // Stopped before its model had answered once, it has nothing to count.
     ...(steps > 0 && { spent: { steps, usage, money, workMs } }),
   };

@@ -112,6 +112,7 @@ test("in a channel that only talks the model has no tools, its words need no cal
   expect(JSON.stringify(second?.turns.at(-1))).toContain("There is no tool look in this run.");
   expect(stage.look.runs).toEqual([]);
   expect(lastAnswer(stage)).toBe("Look at its memory first.");
+  expect(stage.chat.answers().at(-1)).not.toHaveProperty("changed");
   await stage.ask("run look name=web");
   expect(stage.look.runs).toEqual(["web"]);
 });
