@@ -3,6 +3,7 @@ import type { GoalThought } from "../core/goal.ts";
 import { windowFor } from "./drafts-runs.ts";
 import { entryId, runName } from "./entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";
+import { heldToCalls } from "./goal-evidence.ts";
 import { notesForTask } from "./goal-memory.ts";
 import { nextMove } from "./goal-next.ts";
 import { deliverText, GOALS_OFF, planProblems, taskWords } from "./goal-phrases.ts";
@@ -149,7 +150,11 @@ export function goalPlanDrafts(
   const more = { seen, ...(added.length > 0 && { requires: [...new Set(added)] }) };
   const missing = missingIn(goal, [...goal.requires, ...added]);
   if (done && missing.length === 0)
-    return planned({ ...more, done, ...(answer !== "" && { answer }) });
+    return planned({
+      ...more,
+      done,
+      ...(answer !== "" && { answer: heldToCalls(answer, thread.evidence) }),
+    });
   // What it says is done is not before that was made: a task does it.
   const wanted = done
     ? missing.map((tool) => ({ text: deliverText(tool), requires: [tool] }))
@@ -179,7 +184,7 @@ function plannedIn(goal: Goal, texts: readonly PlannedText[]): Planned[] {
 }
 
 /** The next plan stands in its place. */
-export function isReplaced({ status, tries, parent }: GoalTask): boolean {
+function isReplaced({ status, tries, parent }: GoalTask): boolean {
   return status === "pending" && tries === 0 && parent === undefined;
 }
 

@@ -32,7 +32,7 @@ export const MAX_REPORT = 256 * 1024;
 export function applyGoalStarted(thread: Thread, started: Entry<"goal_started">): void {
   thread.counts.goals += 1;
   const past = [...thread.goals.values()].filter(({ status }) => status === "ended");
-  for (const { started: old } of past.slice(0, Math.max(0, past.length - MAX_PAST_GOALS + 1)))
+  for (const { started: old } of past.slice(0, Math.max(0, past.length - MAX_PAST_GOALS)))
     thread.goals.delete(old.goal);
   thread.goals.set(started.goal, newGoal(started));
 }

@@ -22,31 +22,36 @@ export type GoalMove = { goal: Goal } & (
 export function nextMove(thread: Thread, now: number): GoalMove | undefined {
   const goal = goalAtWork(thread);
   if (goal === undefined || goalRun(thread, goal) !== undefined) return undefined;
-  const { stoppedBy, status, work, answer, queue } = goal;
+  const { stoppedBy, status, work, queue } = goal;
   if (stoppedBy !== undefined)
     return { goal, kind: "end", status: "stopped", text: ends.stopped(stoppedBy, goal) };
   if (status !== "running") return undefined;
   const task = goal.tasks.get(work?.task ?? "");
   const verdict = task && work && ruleVerdict(goal, task, work);
   if (task && work && verdict) return { goal, kind: "verdict", task, work, verdict };
+  // What is over takes no budget any more.
+  const end = task === undefined ? endingOf(goal) : undefined;
+  if (end !== undefined) return end;
   const what = usedUp(goal, now);
   if (what !== undefined)
     return { goal, kind: "pause", why: "budget", text: pauses.budget(goal, what) };
   if (task && work) return { goal, kind: "judge", task, work };
   if (goal.failures >= MAX_FAILURES)
     return { goal, kind: "pause", why: "trouble", text: pauses.trouble(goal.why ?? "") };
-  if (answer !== undefined)
-    return { goal, kind: "end", status: "done", text: answer.text ?? ends.empty(goal) };
-  if (goal.barren >= MAX_BARREN)
-    return { goal, kind: "end", status: endOf(goal), text: ends.barren(goal.barren, goal) };
-  if (goal.isPlanDue) return { goal, kind: "plan" };
-  const next = goal.tasks.get(queue[0] ?? "");
-  if (next !== undefined) return { goal, kind: "begin", task: next };
+  const next = goal.isPlanDue ? undefined : goal.tasks.get(queue[0] ?? "");
+  return next === undefined ? { goal, kind: "plan" } : { goal, kind: "begin", task: next };
+}
+
+/** Undefined: it is to be planned, or a task waits. */
+function endingOf(goal: Goal): GoalMove | undefined {
+  const { answer, barren, isPlanDue, queue, empty, tasks } = goal;
+  const end = (status: GoalEnd, text: string) => ({ goal, kind: "end" as const, status, text });
+  if (answer !== undefined) return end("done", answer.text ?? ends.empty(goal));
+  if (barren >= MAX_BARREN) return end(endOf(goal), ends.barren(barren, goal));
+  if (isPlanDue || queue.length > 0) return undefined;
   // One plan that leaves nothing to do may be a slip at the very beginning; after that it is what there is to say.
-  const isFirst = goal.empty === 1 && goal.tasks.size === 0;
-  return isFirst
-    ? { goal, kind: "plan" }
-    : { goal, kind: "end", status: endOf(goal), text: ends.empty(goal) };
+  const isFirst = empty === 1 && tasks.size === 0;
+  return isFirst ? undefined : end(endOf(goal), ends.empty(goal));
 }
 
 /** How it ends that no plan called done. */

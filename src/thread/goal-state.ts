@@ -85,7 +85,7 @@ export interface GoalWork {
   ended: Entry<"run_ended"> | undefined;
 }
 
-export interface GoalWord {
+interface GoalWord {
   readonly id: string;
   /** Of the entry that said it so. */
   readonly seq: number;

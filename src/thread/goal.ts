@@ -82,12 +82,6 @@ export function usedUp(goal: Goal, now: number): keyof GoalBudget | undefined {
   return (["steps", "minutes", "tokens", "cents"] as const).find((each) => left[each] === 0);
 }
 
-/** When its minutes are over if nothing else stops it, ms since 1970. */
-export function minutesEndAt({ budget, used, status }: Goal): number | undefined {
-  if (status !== "running" || used.since === undefined) return undefined;
-  return Math.ceil(used.since + budget.minutes * 60_000 - used.ms);
-}
-
 /** As people see it. `now`: the store's clock. */
 export function shownGoal(thread: Pick<Thread, "runs">, goal: Goal, now: number): ShownGoal {
   const { started, budget, status, end, pause, tasks, plans, report } = goal;

@@ -140,7 +140,7 @@ function goalTools(): Tool[] {
 const AT_ONCE = { steps: 1_000, minutes: 600, tokens: 10_000_000 };
 
 /** Writes as the worker that holds the lease would. */
-export async function appendTo(journal: Journal, draft: Draft<AppendKind>): Promise<void> {
+async function appendTo(journal: Journal, draft: Draft<AppendKind>): Promise<void> {
   const granted = await journal.lease(KEY, 60_000);
   if (granted === undefined) throw new Error("somebody has the lease");
   const { length } = await journal.read(KEY);

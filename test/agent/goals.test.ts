@@ -229,6 +229,30 @@ test("a budget that is used up pauses the goal, which says what is done and what
   }
 });
 
+test("what is planned as done with the last of a budget ends the goal and pauses nothing", async () => {
+  const stage = await pursuing({ plan: once("look at web"), task: looksOnce });
+  const budget = { steps: 5, minutes: 600, tokens: 1_000_000 };
+  await stage.pursue("look at everything", { budget });
+  expect(await stage.shown()).toMatchObject({
+    status: "done",
+    budget: { steps: { used: 5, of: 5 } },
+  });
+});
+
+test("the answer cites only calls that ran", async () => {
+  const stage = await pursuing({
+    plan: (_told, asked) =>
+      asked === 1
+        ? { tasks: ["look at web"] }
+        : { done: true, answer: "CONFIRMED: it is well [T1] [T7]." },
+    task: looksOnce,
+  });
+  await stage.pursue("look at everything");
+  expect((await stage.shown()).answer).toBe(
+    "CONFIRMED: it is well [T1].\n\n> ⚠ It cited checks that never ran; I removed them.",
+  );
+});
+
 test("each run may use no more than the goal has left", async () => {
   const stage = await pursuing({ plan: once("look at web"), task: looksOnce });
   const budget = { steps: 9, minutes: 3, tokens: 5_000, cents: 7 };
