@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { foldTranscript } from "../../src/agent/transcript.ts";
 import { Transcript } from "../../src/agent/transcript-turns.ts";
+import type { Actor } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
+import { goalStartedDraft } from "../../src/thread/goal.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { Conversation, foldConversation } from "../../src/worker/thread/conversation.ts";
 import { snapshots } from "../../src/worker/thread/snapshot.ts";
@@ -22,25 +24,35 @@ interface Imagining {
   window?: number;
   /** How deep, 1 or 2: a helper's card is open. */
   hasHelpers?: number;
+  /** A goal is at work. */
+  hasGoal?: boolean;
 }
 
 /** A history of people, models and tools that do as the tape says, until nothing is left to do. */
 export function history(
   numbers: readonly number[],
-  { hasCard = false, window, hasHelpers }: Imagining = {},
+  { hasCard = false, window, hasHelpers, hasGoal = false }: Imagining = {},
 ) {
-  const world = imagine(window, hasHelpers !== undefined);
+  const world = imagine(window, hasHelpers !== undefined || hasGoal);
   const tape = tapeOf(numbers);
   const actor = { account: "test:ana", name: "ana" };
   if (hasCard) openCard(world);
   else if (hasHelpers !== undefined) openHelpers(world, hasHelpers);
   else write(world, { id: "first", kind: "message", actor, text: "why?" });
+  if (hasGoal) write(world, goalFor(world, actor));
   while (!tape.over()) {
     const step = nextStep(world);
     if (step.do === "wait" || tape() % 7 === 0) interrupt(world, tape);
     else take(world, step, tape);
   }
   return { world, tape };
+}
+
+function goalFor({ thread }: ReturnType<typeof imagine>, by: Actor) {
+  const budget = { steps: 60, tokens: 400_000, minutes: 10_000 };
+  const { account } = by;
+  const wanted = { text: "all is well", principals: [account], by, model: "m", budget, replan: 1 };
+  return goalStartedDraft(thread, wanted);
 }
 
 export const numbers = (maxLength: number) =>

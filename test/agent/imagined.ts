@@ -34,11 +34,14 @@ const TERMS: RunTerms = {
   fixedTokens: 10,
 };
 
-/** With room for helpers, and theirs. */
+/** With room for helpers, and theirs, and with goals. */
 const HELPED: RunTerms = {
   ...TERMS,
   budget: { ...TERMS.budget, steps: 18, tokens: 200_000 },
-  modes: { helper: { system: "helper", depth: 2, perRun: 6 } },
+  modes: {
+    helper: { system: "helper", depth: 2, perRun: 6 },
+    goal: { system: "goal", tools: [] },
+  },
 };
 
 /** Takes the step that a worker would, with a tool, a model or a person that does what the tape says. */
