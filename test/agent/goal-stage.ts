@@ -178,7 +178,8 @@ export async function pursuing(
     const wanted = {
       text,
       principals: [by.account],
-      by,
+      // A schedule's goal is nobody's.
+      ...(more.schedule === undefined && { by }),
       model: "test/goals",
       budget: AT_ONCE,
       replan: 0,
