@@ -23,7 +23,7 @@ const endless = (name: string, effect: Tool["effect"] = "read") =>
     timeoutMs: 60_000,
     doing: () => "waiting",
     run: (_, { signal }) =>
-      new Promise((_, reject) => {
+      new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason as Error));
       }),
   });
