@@ -125,7 +125,11 @@ describe("what the pages say", () => {
     ];
     const { skills } = await loadSkills([join(ROOT, "skills")], (text) => text);
     // A folder of skills brings the tools for scripts, and leave to change them.
-    const own = { "skills.folders": ["/srv/skills"], "skills.proposals": true };
+    const own = {
+      "skills.folders": ["/srv/skills"],
+      "skills.proposals": true,
+      "goals.enabled": true,
+    };
     const tools = (await createTools(own, { skills })).map(({ name, effect, summary }) => [
       name,
       effect,

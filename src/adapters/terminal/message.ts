@@ -20,7 +20,9 @@ export async function messageText(message: Outgoing, look: Look): Promise<string
   return lines.join("\n");
 }
 
-async function answerLines(answer: Answer, look: Look): Promise<string[]> {
+async function answerLines(said: Answer, look: Look): Promise<string[]> {
+  // No file goes along here: it is read where the answer is, which it begins with.
+  const answer = said.file === undefined ? said : { ...said, text: said.file.text };
   const images = imageBlocks(imagesOf(answer));
   if (look.rich || !answer.isModelRun || answer.text === undefined) {
     const { blocks } = await renderOutgoing(answer, noLink, { isUncut: true });

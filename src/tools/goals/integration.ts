@@ -3,6 +3,7 @@ import { fromYaml } from "../../core/settings.ts";
 import { defineIntegration } from "../integration.ts";
 import { createAppendToReport } from "./append-to-report.ts";
 import { createListCompleted } from "./list-completed.ts";
+import { createSummarize } from "./summarize.ts";
 import { createWriteNote } from "./write-note.ts";
 
 /** Declared once: the tools are there where goals are. */
@@ -21,6 +22,7 @@ export const goals = defineIntegration({
   tools: (_settings, { goals: work }) => [
     createWriteNote(work),
     createListCompleted(work),
+    createSummarize(work),
     createAppendToReport(work),
   ],
 });
