@@ -229,25 +229,23 @@ test("a split into what is known already is none", async () => {
 });
 
 test("what people said while a plan was made has it made again, also where that said done", async () => {
-  let say: () => Promise<unknown> = async () => undefined;
+  const said: Stage["say"][] = [];
   const stage = await pursuing({
-    plan: (words, asked) =>
-      asked === 1
-        ? { tasks: ["look at web"] }
-        : words.includes("db too") && !words.includes("db →")
-          ? { tasks: ["look at db"] }
-          : DONE,
-    task: looksOnce,
-    judge: () => {
-      void say();
-      say = async () => undefined;
-      return { verdict: "done" };
+    async plan(words, asked) {
+      if (asked === 1) return { tasks: ["look at web"] };
+      if (words.includes("db too") && !words.includes("look at db →"))
+        return { tasks: ["look at db"] };
+      for (const say of said.splice(0)) await say("look at db too");
+      return DONE;
     },
+    task: looksOnce,
   });
-  say = () => stage.say("look at db too");
+  said.push(stage.say);
   await stage.pursue("look at web");
   await stage.settle();
   expect(stage.look.runs).toEqual(["web", "db"]);
+  const planned = ofKind(await stage.entries(), "goal_planned");
+  expect(planned.map(({ done }) => done)).toEqual([false, true, false, true]);
   expect((await stage.shown()).status).toBe("done");
 });
 

@@ -36,7 +36,7 @@ interface Judged {
 
 /** What each says, given all that it is told; an error is thrown. The same always says the same. */
 export interface GoalParts {
-  plan(told: string, asked: number): Planned | Error;
+  plan(told: string, asked: number): Planned | Error | Promise<Planned>;
   /** `calls`: turns of calls so far in the run. */
   task(told: string, calls: number): Turn | Error;
   judge?(told: string, asked: number): Judged | Error;
@@ -71,10 +71,10 @@ function playing(parts: GoalParts, requests: ModelRequest[]): Model {
   const said = (value: object): Turn => ({ text: JSON.stringify(value) });
   const texts = (tasks: Planned["tasks"] = []) =>
     tasks.map((task) => (typeof task === "string" ? { text: task, requires: [] } : task));
-  const answer = (request: ModelRequest): Turn => {
+  const answer = async (request: ModelRequest): Promise<Turn> => {
     const told = wordsIn(request).join("\n");
     if (request.output?.name === "goal_plan") {
-      const plan = parts.plan(told, (asked.plan += 1));
+      const plan = await parts.plan(told, (asked.plan += 1));
       if (plan instanceof Error) throw plan;
       const { tasks, deliverables = [], done = false, answer: text = "" } = plan;
       return said({ tasks: texts(tasks), deliverables, done, answer: text });
@@ -100,7 +100,7 @@ function playing(parts: GoalParts, requests: ModelRequest[]): Model {
     contextWindow: 100_000,
     async generate(request) {
       requests.push(request);
-      const { text, calls = [], usage } = answer(request);
+      const { text, calls = [], usage } = await answer(request);
       return {
         content: [
           ...(text === undefined ? [] : [{ kind: "text" as const, text }]),

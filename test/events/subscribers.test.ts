@@ -350,3 +350,44 @@ test("the log has a tool's crash with its stack, and not what people wrote", () 
   });
   expect(lines[3]).toMatchObject({ key: KEY, run: "r1", status: "completed" });
 });
+
+test("what goals' planners and judges used is counted as tokens and money, with their verdicts and ends", async () => {
+  const { subscriber, text } = metrics();
+  const thought = { model: MODEL, requests: 1, usage: USAGE, ms: 10, microdollars: 1_000_000 };
+  const goal = { goal: "g1" };
+  for (const event of [
+    written<"goal_planned">(1, {
+      kind: "goal_planned",
+      ...goal,
+      revision: 1,
+      seen: 0,
+      tasks: [],
+      done: false,
+      thought,
+    }),
+    written<"goal_judged">(2, {
+      kind: "goal_judged",
+      ...goal,
+      task: "g1.k1",
+      run: "r2",
+      number: 1,
+      reason: "so",
+      by: "model",
+      verdict: "done",
+      thought,
+    }),
+    written<"goal_state">(3, {
+      kind: "goal_state",
+      ...goal,
+      number: 1,
+      state: "ended",
+      status: "partly",
+    }),
+  ])
+    subscriber(event);
+  const lines = (await text()).split("\n");
+  expect(lines).toContain(`watchkeeper_model_tokens_total{model="${MODEL}",kind="output"} 10`);
+  expect(lines).toContain(`watchkeeper_model_cost_dollars_total{model="${MODEL}"} 2`);
+  expect(lines).toContain('watchkeeper_goal_tasks_total{verdict="done"} 1');
+  expect(lines).toContain('watchkeeper_goals_total{status="partly"} 1');
+});
