@@ -2,13 +2,13 @@ import { GOAL_MARKS, type ShownGoal, type UsedOf } from "../core/goal.ts";
 import { formatUtc, showDuration } from "../core/instant.ts";
 import { dollarText, microdollarsOfCents } from "../core/money.ts";
 import { oneLine } from "../core/text.ts";
-import { goalAtWork, shownGoal } from "../thread/goal.ts";
+import { newestGoal, shownGoal } from "../thread/goal.ts";
 import { goalAnswers } from "../thread/goal-click-phrases.ts";
 import type { Thread } from "../thread/state.ts";
 
-/** How the thread's goal stands: the one at work, else the newest. `now`: the store's clock, else as of the newest entry. */
+/** How the thread's goal stands, as of its newest entry: the one at work, else the newest. */
 export function goalStatusText(thread: Thread): string {
-  const goal = goalAtWork(thread) ?? [...thread.goals.values()].at(-1);
+  const goal = newestGoal(thread);
   if (goal === undefined) return goalAnswers.none;
   const shown = shownGoal(thread, goal, goal.used.since ?? goal.started.at);
   const { text, status, why, tasks, startedAt, endedAt, waits } = shown;

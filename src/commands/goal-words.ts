@@ -1,11 +1,8 @@
 import type { MoreBudget } from "../core/budget.ts";
-import { THE_GOAL } from "../core/goal.ts";
+import { MAX_GOAL_TEXT, THE_GOAL } from "../core/goal.ts";
 import { misspelled } from "./near-miss.ts";
 import { meantCommand } from "./phrases.ts";
 import { invalid, proseOr, type Reading } from "./reading.ts";
-
-/** What is wanted has to fit one message of any platform, and every prompt of its planner. */
-export const MAX_GOAL = 4_000;
 
 const VERBS = ["status", "pause", "resume", "stop", "extend"] as const;
 /** After one of those, they still mean it. */
@@ -29,10 +26,10 @@ export function readGoal(rest: string, typed: boolean): Reading {
     return meant === undefined ? proseOr(isMeant, "goal") : invalid(meantCommand("goal", meant));
   }
   if (!isMeant && (ABOUT.test(said) || /\?\s*$/.test(said))) return { kind: "message" };
-  if (said.length > MAX_GOAL) {
+  if (said.length > MAX_GOAL_TEXT) {
     const long = said.length.toLocaleString("en");
     return invalid(
-      `A goal takes at most ${MAX_GOAL.toLocaleString("en")} characters, and yours has ${long}. Say what is wanted in a few sentences; I read the rest where you say it is.`,
+      `A goal takes at most ${MAX_GOAL_TEXT.toLocaleString("en")} characters, and yours has ${long}. Say what is wanted in a few sentences; I read the rest where you say it is.`,
     );
   }
   return { kind: "command", command: { name: "goal", text: said } };
@@ -83,7 +80,7 @@ function readExtension(text: string): Reading {
 }
 
 /** Undefined: it is none, or says one of them twice. */
-export function readAmount(text: string): MoreBudget | undefined {
+function readAmount(text: string): MoreBudget | undefined {
   const parts = text
     .trim()
     .toLowerCase()

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { GoalBudget } from "../core/goal.ts";
+import { type GoalBudget, MAX_GOAL_TEXT } from "../core/goal.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { isCron } from "../handoff/schedule.ts";
 import { goalsEnabled } from "../tools/goals/integration.ts";
@@ -44,9 +44,6 @@ const ownBudget = z
   })
   .prefault({});
 
-/** What a goal wants is one message. */
-const MAX_TEXT = 4_000;
-
 const schedule = z.strictObject({
   cron: z
     .string()
@@ -66,7 +63,7 @@ const schedule = z.strictObject({
     .string()
     .trim()
     .min(1, "say what is wanted")
-    .max(MAX_TEXT)
+    .max(MAX_GOAL_TEXT)
     .describe("What is wanted, as after `goal`."),
   budget: ownBudget,
 });

@@ -29,13 +29,16 @@ export function addBudget({ steps, tokens, minutes, cents }: Budget, more: MoreB
   };
 }
 
-/** That share of it. */
-export function partOf({ steps, tokens, minutes, cents }: Budget, share: number): Budget {
+/** Of a budget, from where on more of it is offered: any earlier nobody can tell whether it will be needed. */
+export const NEAR_LIMIT = 0.8;
+
+/** What an extension of work that began with this adds, where it says no more: half of it, so that the work is far from its limits then. */
+export function extensionOf({ steps, tokens, minutes, cents }: Budget): Budget {
   return {
-    steps: Math.ceil(steps * share),
-    tokens: Math.ceil(tokens * share),
-    minutes: minutes * share,
-    ...(cents !== undefined && { cents: cents * share }),
+    steps: Math.ceil(steps / 2),
+    tokens: Math.ceil(tokens / 2),
+    minutes: minutes / 2,
+    ...(cents !== undefined && { cents: cents / 2 }),
   };
 }
 

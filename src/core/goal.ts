@@ -70,6 +70,14 @@ export const GOAL_TOOLS = {
   report: "append_to_report",
 } as const;
 
+/** How a goal that has ended is told to people. */
+export const GOAL_END_WORDS: Readonly<Record<GoalEnd, string>> = {
+  done: "done",
+  partly: "ended, and not all of it is done",
+  failed: "failed",
+  stopped: "stopped",
+};
+
 /** A task as people see it. */
 export interface ShownGoalTask {
   readonly task: string;
@@ -132,6 +140,9 @@ export interface ShownGoal {
   /** What came of it, once it has ended. */
   readonly answer: string | undefined;
 }
+
+/** Of what is wanted, in characters: it has to fit one message of any platform, and every prompt of its planner. */
+export const MAX_GOAL_TEXT = 4_000;
 
 /** As people type it: the one of the thread. */
 export const THE_GOAL = "goal";

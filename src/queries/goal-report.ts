@@ -1,5 +1,5 @@
 import type { CallResult } from "../adapters/shown.ts";
-import { GOAL_MARKS, type ShownGoal } from "../core/goal.ts";
+import { GOAL_END_WORDS, GOAL_MARKS, type ShownGoal } from "../core/goal.ts";
 import { formatUtc, isoUtc, showDuration } from "../core/instant.ts";
 import { dollarText } from "../core/money.ts";
 import { oneLine, shortened } from "../core/text.ts";
@@ -10,13 +10,10 @@ import { citationOf } from "../thread/entry-ids.ts";
 /** Of a call's arguments, in the list of what the report rests on. */
 const MAX_ARGS = 160;
 
-const ENDS: Readonly<Record<ShownGoal["status"], string>> = {
+const STANDINGS: Readonly<Record<ShownGoal["status"], string>> = {
   running: "at work",
   paused: "paused",
-  done: "done",
-  partly: "ended, and not all of it is done",
-  failed: "failed",
-  stopped: "stopped",
+  ...GOAL_END_WORDS,
 };
 
 /** `results`: the calls of its runs. All texts are encoded. */
@@ -59,7 +56,7 @@ function factsOf(goal: ShownGoal, link: string | undefined): string {
     ...(microdollars === 0 ? [] : [dollarText(microdollars)]),
   ];
   return [
-    `- Goal ${goal.goal}${who}: ${ENDS[status]} after ${took}`,
+    `- Goal ${goal.goal}${who}: ${STANDINGS[status]} after ${took}`,
     `- From ${formatUtc(startedAt)} to ${formatUtc(endedAt)}`,
     `- Used ${used.join(", ")}`,
     ...(link === undefined ? [] : [`- Thread: ${link}`]),

@@ -5,8 +5,8 @@ import { inPages } from "../core/pages.ts";
 import { callsOf } from "../thread/family.ts";
 import { fold } from "../thread/fold.ts";
 import { estimateFor } from "../thread/extending.ts";
-import { nextExtension } from "../thread/goal-clicks.ts";
-import { goalAtWork, shownGoal } from "../thread/goal.ts";
+import { nextGoalExtension } from "../thread/goal-clicks.ts";
+import { shownGoal } from "../thread/goal.ts";
 import type { Goal } from "../thread/goal-state.ts";
 import { Thread } from "../thread/state.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -45,14 +45,9 @@ export function encodedGoal(thread: Pick<Thread, "runs">, goal: Goal, encode: En
 
 export function goalCardOf(thread: Pick<Thread, "runs">, goal: Goal, encode: Encode): GoalCard {
   const shown = encodedGoal(thread, goal, encode);
-  const { number, more } = nextExtension(goal);
+  const { number, more } = nextGoalExtension(goal);
   const extension = { number, estimate: estimateFor(goal.used, more) };
   return { ...shown, id: shown.goal, extension: goal.status === "ended" ? undefined : extension };
-}
-
-/** The goal at work, or the newest one; undefined: the thread has had none. */
-export function newestGoal(thread: Thread): Goal | undefined {
-  return goalAtWork(thread) ?? [...thread.goals.values()].at(-1);
 }
 
 /** What the calls of the goal's runs returned, in their order. */

@@ -7,7 +7,7 @@ import type { QuestionEnd } from "./state.ts";
 /** What somebody is told alone who pressed or wrote, of the actions and questions of a thread. */
 
 export const THIS_QUESTION = "this question";
-export const THE_GOAL = "its goal";
+export const ITS_GOAL = "its goal";
 export const GOALS = "goals";
 
 /** Why a deny counts of somebody whom the platform did not look up. */

@@ -71,9 +71,9 @@ export function rightFor(
     case "revoke":
       return { verb: "revoke", what: phrases.grantName(ref), rule: open };
     case "goal":
-      return { verb: choice.do, what: phrases.THE_GOAL, rule: ANYONE };
+      return { verb: choice.do, what: phrases.ITS_GOAL, rule: ANYONE };
     case "extend":
-      return { verb: "extend", what: isGoal(ref) ? phrases.THE_GOAL : ref || "this", rule: ANYONE };
+      return { verb: "extend", what: isGoal(ref) ? phrases.ITS_GOAL : ref || "this", rule: ANYONE };
     case "continue":
       return { verb: "continue", what: ref, rule: ANYONE };
     case "undo":

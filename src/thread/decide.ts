@@ -202,7 +202,7 @@ function reportStep({ goals }: Thread, { busy, reports }: Scene): Step | undefin
   if (reports !== true) return undefined;
   for (const goal of goals.values()) {
     const key = workKey.report(goal.started.goal);
-    if (goal.isReportOwed && !busy.has(key)) return { do: "file", key, goal };
+    if (goal.isReportOwed && !busy.has(key)) return { do: "writeReport", key, goal };
   }
   return undefined;
 }

@@ -85,7 +85,7 @@ interface Facts {
   alarm: "told";
   remember: "told";
   record: "told";
-  file: "written";
+  writeReport: "written";
   page: PageFacts;
   deliver: Shown;
   point: Shown;
@@ -168,7 +168,9 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       thread.task.owed === entry
         ? [deliveredDraft(MEMORY_VIEW, { entry, ref: "" }, "final")]
         : undefined,
-    file: ({ goal }) => [deliveredDraft(REPORT_VIEW, { entry: reportId(goal), ref: "" }, "final")],
+    writeReport: ({ goal }) => [
+      deliveredDraft(REPORT_VIEW, { entry: reportId(goal), ref: "" }, "final"),
+    ],
     record: ({ owed: { entry } }, { thread }) =>
       thread.record.owed.has(entry)
         ? [deliveredDraft(RECORD_VIEW, { entry, ref: "" }, "final")]

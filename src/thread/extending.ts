@@ -1,5 +1,5 @@
 import { countedTokens } from "../core/block.ts";
-import { type Budget, type Estimate, partOf } from "../core/budget.ts";
+import { type Budget, type Estimate, extensionOf, NEAR_LIMIT } from "../core/budget.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { microdollarsOfCents } from "../core/money.ts";
 import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
@@ -21,22 +21,17 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** Work near a limit may be given more, and what ended at one may be gone on with: each once, whoever presses how often. */
 
-/** From here on more is offered: any earlier nobody can tell whether it will be needed. */
-const NEAR = 0.8;
-/** Of what the run began with, what an extension adds: afterwards the run is far from its limits. */
-const EXTENSION = 1 / 2;
-
 /** What the next extension of a run adds, and its number; undefined while none is offered. */
 export function extensionFor(
   run: Run,
 ): { number: number; more: Budget; estimate: Estimate } | undefined {
   if (!isTalking(run) || run.stopped || isInner(run)) return undefined;
   const { modelRun } = run;
-  return nearness(modelRun) < NEAR ? undefined : nextExtension(modelRun);
+  return nearness(modelRun) < NEAR_LIMIT ? undefined : nextExtension(modelRun);
 }
 
 function nextExtension(modelRun: ModelRun): { number: number; more: Budget; estimate: Estimate } {
-  const more = partOf(modelRun.terms.budget, EXTENSION);
+  const more = extensionOf(modelRun.terms.budget);
   return { number: modelRun.extensions.length + 1, more, estimate: estimateFor(modelRun, more) };
 }
 

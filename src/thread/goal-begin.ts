@@ -1,6 +1,5 @@
 import type { AppendKind, Command, Draft } from "../core/entry.ts";
-import type { Author } from "./click-rights.ts";
-import { LIMIT_MINUTES } from "./click-rights.ts";
+import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
 import { runEndedDraft, startedDraft } from "./drafts-runs.ts";
 import { goalAnswers } from "./goal-click-phrases.ts";
 import { goalAtWork, goalStartedDraft } from "./goal.ts";

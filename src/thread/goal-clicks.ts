@@ -1,4 +1,4 @@
-import { partOf } from "../core/budget.ts";
+import { extensionOf } from "../core/budget.ts";
 import type { AppendKind, Draft, Entry } from "../core/entry.ts";
 import { isGoal, THE_GOAL } from "../core/goal.ts";
 import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
@@ -11,12 +11,9 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** What people do with a goal that is there: pause it, have it go on, let it use more. */
 
-/** Of what it began with, what an extension adds that says no more. */
-const EXTENSION = 1 / 2;
-
 /** What its next extension adds, and its number. */
-export function nextExtension({ started, extendedBy }: Pick<Goal, "started" | "extendedBy">) {
-  return { number: extendedBy.length + 1, more: partOf(started.budget, EXTENSION) };
+export function nextGoalExtension({ started, extendedBy }: Pick<Goal, "started" | "extendedBy">) {
+  return { number: extendedBy.length + 1, more: extensionOf(started.budget) };
 }
 
 /** The click is about a goal, and not about a run. */
@@ -53,7 +50,7 @@ function stateFor(
 ): Parameters<typeof goalStateDraft>[1] {
   const by = { account: actor.account, name: actor.name };
   if (choice.kind === "extend")
-    return { state: "extended", by, post, budget: choice.by ?? nextExtension(goal).more };
+    return { state: "extended", by, post, budget: choice.by ?? nextGoalExtension(goal).more };
   if (choice.kind === "goal" && choice.do === "resume") return { state: "resumed", by, post };
   return { state: "paused", by, post, pause: "person", text: goalAnswers.pausedBy(by.name) };
 }

@@ -25,6 +25,11 @@ export function goalAtWork({ goals }: Pick<Thread, "goals">): Goal | undefined {
   return undefined;
 }
 
+/** The goal at work, or the newest one; undefined: none is remembered. */
+export function newestGoal(thread: Pick<Thread, "goals">): Goal | undefined {
+  return goalAtWork(thread) ?? [...thread.goals.values()].at(-1);
+}
+
 /** What the next state of the goal, written down, is called. */
 export function goalStateDraft(
   { started: { goal }, states }: Goal,

@@ -91,7 +91,7 @@ export type Step =
   /** The records of the thread's incidents are to say what happened. */
   | { do: "record"; key: string; owed: RecordOwed }
   /** The report of a goal that has ended is to be written into the folder for them. */
-  | { do: "file"; key: string; goal: Goal }
+  | { do: "writeReport"; key: string; goal: Goal }
   /** Its rule pages people: they are to be, or are not needed any more. */
   | { do: "page"; key: string; page: Page; isOver: boolean }
   | { do: "hosts"; key: string }

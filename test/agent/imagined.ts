@@ -82,7 +82,7 @@ type Unimagined = Extract<
       | "look"
       | "sum"
       | "remember"
-      | "file";
+      | "writeReport";
   }
 >;
 
@@ -101,7 +101,7 @@ function isUnimagined(step: Step): step is Unimagined {
     "look",
     "sum",
     "remember",
-    "file",
+    "writeReport",
   ].includes(step.do);
 }
 

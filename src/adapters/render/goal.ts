@@ -1,4 +1,5 @@
-import { GOAL_MARKS, type ShownGoalTask, type UsedOf } from "../../core/goal.ts";
+import { NEAR_LIMIT } from "../../core/budget.ts";
+import { GOAL_END_WORDS, GOAL_MARKS, type ShownGoalTask, type UsedOf } from "../../core/goal.ts";
 import { formatUtc, showDuration } from "../../core/instant.ts";
 import { dollarText, microdollarsOfCents } from "../../core/money.ts";
 import { counted, oneLine } from "../../core/text.ts";
@@ -72,17 +73,10 @@ const TONES: Readonly<Record<GoalCard["status"], Tone>> = {
   stopped: "calm",
 };
 
-const ENDS = {
-  done: "done",
-  partly: "ended, and not all of it is done",
-  failed: "failed",
-  stopped: "stopped",
-} as const;
-
 function standingOf(card: GoalCard): string {
   const { status, startedAt, endedAt = startedAt, waits, tasks } = card;
   if (status !== "running" && status !== "paused")
-    return `${ENDS[status]} after ${showDuration(Math.max(0, endedAt - startedAt))}`;
+    return `${GOAL_END_WORDS[status]} after ${showDuration(Math.max(0, endedAt - startedAt))}`;
   const done = tasks.filter((task) => task.status === "done").length;
   // What was split is done part by part.
   const all = tasks.filter((task) => task.status !== "split").length;
@@ -186,12 +180,9 @@ function timeOf(at: number): Inline {
   return { text: formatUtc(at), at };
 }
 
-/** Of a budget, from where on more of it is offered: any earlier nobody can tell whether it will be needed. */
-const NEAR = 0.8;
-
 function isNear({ budget }: GoalCard): boolean {
   return Object.values(budget).some(
-    (share) => share !== undefined && share.of > 0 && share.used / share.of >= NEAR,
+    (share) => share !== undefined && share.of > 0 && share.used / share.of >= NEAR_LIMIT,
   );
 }
 

@@ -303,7 +303,7 @@ const LEARNED: {
   alarm: { learn: tellOps, kept: false },
   remember: { learn: remember, kept: false },
   record: { learn: record, kept: true },
-  file: { learn: writeReport, kept: true },
+  writeReport: { learn: writeReport, kept: true },
   page: { learn: page, kept: true },
 };
 

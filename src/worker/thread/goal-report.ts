@@ -8,7 +8,7 @@ import { conclude } from "./conclude.ts";
 import type { Learn } from "./parts.ts";
 
 /** Writes the report of a goal that has ended into the folder for them: the same bytes under the same name, however often it is tried. */
-export const writeReport: Learn<"file"> = async (ctx, step, signal) => {
+export const writeReport: Learn<"writeReport"> = async (ctx, step, signal) => {
   const { key, thread, parts, journal, adapter } = ctx;
   const { goal } = step;
   try {
