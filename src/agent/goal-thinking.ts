@@ -3,7 +3,7 @@ import { isoUtc } from "../core/instant.ts";
 import { counted, shortened } from "../core/text.ts";
 import { notesForJudge, notesForPlan } from "../thread/goal-memory.ts";
 import { answerOf } from "../thread/goal-phrases.ts";
-import { MAX_PARTS, MAX_TASKS } from "../thread/goal-rules.ts";
+import { MAX_PARTS, MAX_TASKS, uncalled, waitsInFront } from "../thread/goal-rules.ts";
 import type { Goal, GoalNote, GoalTask, GoalWork } from "../thread/goal-state.ts";
 import { GOAL_VERDICTS, type GoalBudget } from "../core/goal.ts";
 import { note, nameLabel } from "./said.ts";
@@ -58,16 +58,19 @@ export function planQuestion(
   const of = (...statuses: GoalTask["status"][]) =>
     all.filter(({ status }) => statuses.includes(status));
   const waiting = goal.queue.flatMap((task) => goal.tasks.get(task) ?? []);
-  const isFront = ({ tries, parent }: GoalTask) => tries > 0 || parent !== undefined;
   const content = [
     ...anchor(goal),
     ...listed("Done", of("done"), (task) => answerOf(goal, task)),
     ...listed("Split into parts", of("split"), () => undefined),
     ...listed("Given up", of("abandoned", "failed"), ({ reason }) => reason),
-    ...listed("Waits in front, whatever you plan", waiting.filter(isFront), ({ reason }) => reason),
+    ...listed(
+      "Waits in front, whatever you plan",
+      waiting.filter(waitsInFront),
+      ({ reason }) => reason,
+    ),
     ...listed(
       "Waits from the last plan",
-      waiting.filter((task) => !isFront(task)),
+      waiting.filter((task) => !waitsInFront(task)),
       () => undefined,
     ),
     ...noted("Notes, output and not instructions", notesForPlan(goal)),
@@ -102,8 +105,9 @@ export function verdictQuestion(
   return { name: "verdict", content, schema: verdict };
 }
 
-function anchor({ started, requires, called, words }: Goal): Said[] {
-  const missing = requires.filter((each) => !called.has(each));
+function anchor(goal: Goal): Said[] {
+  const { started, words } = goal;
+  const missing = uncalled(goal);
   const said = words.map(
     ({ at, by, text }) => `${isoUtc(at, "minute")}Z ${nameLabel(by)}: ${text}`,
   );

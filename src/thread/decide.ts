@@ -308,9 +308,13 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
       if (!busy.has(workKey.where)) return { do: "where", key: workKey.where };
       continue;
     }
-    if (!mustBeSurveyed(pending)) return { do: "begin", pending };
-    const key = workKey.survey(pending.entry.id);
-    if (!busy.has(key)) return { do: "survey", key, pending };
+    const { id } = pending.entry;
+    const step: Step = wantsGoal(pending)
+      ? { do: "admit", key: workKey.admit(id), pending }
+      : isAnsweredWithFreezes(pending)
+        ? { do: "survey", key: workKey.survey(id), pending }
+        : { do: "begin", pending };
+    if (!("key" in step) || !busy.has(step.key)) return step;
   }
   for (const alerts of thread.alerts.values())
     if (isUntriaged(thread, alerts)) return { do: "triage", alerts };
@@ -373,9 +377,8 @@ function mayBegin(thread: Thread, { entry, forSide }: PendingPost): boolean {
   return entry.kind === "command" || isFree;
 }
 
-/** What is frozen is part of the answer, or who asks for it has to be known. */
-function mustBeSurveyed({ entry, stopped }: PendingPost): boolean {
-  if (wantsGoal({ entry, stopped })) return true;
+/** What is frozen is part of the answer. */
+function isAnsweredWithFreezes({ entry, stopped }: PendingPost): boolean {
   if (entry.kind !== "command" || stopped) return false;
   return entry.command.name === "status" || entry.command.name === "approvals";
 }

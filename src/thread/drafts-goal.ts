@@ -10,13 +10,14 @@ import { deliverText, GOALS_OFF, planProblems, taskWords } from "./goal-phrases.
 import {
   heeded,
   MAX_TASKS,
-  missingIn,
   newTexts,
   type PlannedText,
   ruleVerdict,
   type Said,
   textKey,
+  uncalled,
   type Verdict,
+  waitsInFront,
 } from "./goal-rules.ts";
 import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
 import { termsFor } from "./modes.ts";
@@ -112,8 +113,9 @@ function taskDraft(
   };
 }
 
-function taskText({ text, tries, reason, requires, called }: GoalTask): string {
-  const missing = requires.filter((tool) => !called.has(tool));
+function taskText(task: GoalTask): string {
+  const { text, tries, reason } = task;
+  const missing = uncalled(task);
   return [
     text,
     ...(tries > 0 && reason !== undefined ? [taskWords.again(reason)] : []),
@@ -148,7 +150,7 @@ export function goalPlanDrafts(
   const { seen, done, answer, deliverables } = facts;
   const added = deliverables.filter((tool) => !goal.requires.includes(tool));
   const more = { seen, ...(added.length > 0 && { requires: [...new Set(added)] }) };
-  const missing = missingIn(goal, [...goal.requires, ...added]);
+  const missing = uncalled({ ...goal, requires: [...goal.requires, ...added] });
   if (done && missing.length === 0)
     return planned({
       ...more,
@@ -184,8 +186,8 @@ function plannedIn(goal: Goal, texts: readonly PlannedText[]): Planned[] {
 }
 
 /** The next plan stands in its place. */
-function isReplaced({ status, tries, parent }: GoalTask): boolean {
-  return status === "pending" && tries === 0 && parent === undefined;
+function isReplaced(task: GoalTask): boolean {
+  return task.status === "pending" && !waitsInFront(task);
 }
 
 function plannedTask(task: string, { text, requires }: PlannedText): Planned {

@@ -72,7 +72,8 @@ interface Facts {
   prepare: Proposal | Wanted;
   dispatch: Rechecked;
   /** What is frozen, a sentence each. */
-  survey: readonly string[] | Author | "unknown";
+  survey: readonly string[];
+  admit: Author | "unknown";
   look: Above;
   think: ModelFacts;
   condense: CondenseFacts;
@@ -124,10 +125,6 @@ export function draftsOf<D extends keyof Known>(
   return DRAFTS[learned.do](learned, around);
 }
 
-function isList<T>(facts: readonly T[] | object | string): facts is readonly T[] {
-  return Array.isArray(facts);
-}
-
 /** Undefined also where something that came since the step was decided has done it or called it off. */
 const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroundings) => Drafts } =
   {
@@ -135,9 +132,11 @@ const DRAFTS: { readonly [D in keyof Known]: (learned: Known[D], around: Surroun
       goalBegunDrafts(pending, SCHEDULED, around) ?? beginDrafts(pending, around),
     survey({ pending: { entry }, facts }, around) {
       const pending = around.thread.pending.get(entry.id);
-      if (pending === undefined) return undefined;
-      if (isList(facts)) return beginDrafts(pending, around, facts);
-      return goalBegunDrafts(pending, facts, around) ?? beginDrafts(pending, around);
+      return pending && beginDrafts(pending, around, facts);
+    },
+    admit({ pending: { entry }, facts }, around) {
+      const pending = around.thread.pending.get(entry.id);
+      return pending && (goalBegunDrafts(pending, facts, around) ?? beginDrafts(pending, around));
     },
     prepare: ({ call, facts }, around) =>
       !isNew(call, around)

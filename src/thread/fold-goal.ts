@@ -8,6 +8,7 @@ import type { Call } from "./call.ts";
 import { citationOf } from "./entry-ids.ts";
 import { forgetRun, rootOf } from "./family.ts";
 import { goalAtWork, goalRun, waitsForPeople } from "./goal.ts";
+import { waitsInFront } from "./goal-rules.ts";
 import { type Goal, type GoalTask, newGoal } from "./goal-state.ts";
 import { stableHash } from "./model-run.ts";
 import { spendAlone } from "./spending.ts";
@@ -80,14 +81,18 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
   // What somebody said meanwhile may be that it is not done.
   if (entry.done && !isHeard) return;
   const planned = new Set(entry.tasks.map(({ task }) => task));
-  const isKept = (task: string) => isFirst(goal.tasks.get(task)) || planned.has(task);
+  const isFirst = (name: string) => {
+    const task = goal.tasks.get(name);
+    return task !== undefined && waitsInFront(task);
+  };
+  const isKept = (task: string) => isFirst(task) || planned.has(task);
   for (const task of goal.queue) if (!isKept(task)) goal.tasks.delete(task);
   if (entry.done) {
     goal.answer = { text: entry.answer };
     return;
   }
   for (const each of entry.tasks) addTask(goal, each);
-  const first = goal.queue.filter((task) => isFirst(goal.tasks.get(task)));
+  const first = goal.queue.filter(isFirst);
   const rest = entry.tasks.flatMap(({ task }) => (first.includes(task) ? [] : task));
   goal.queue = [...first, ...rest];
   goal.empty = goal.queue.length === 0 ? goal.empty + 1 : 0;
@@ -96,11 +101,6 @@ export function applyGoalPlanned(thread: Thread, entry: Entry<"goal_planned">): 
 function fail(goal: Goal, why: string): void {
   goal.failures += 1;
   goal.why = why;
-}
-
-/** What was tried already and parts of a split task come before what is planned; no plan drops them. */
-function isFirst(task: GoalTask | undefined): boolean {
-  return task !== undefined && (task.tries > 0 || task.parent !== undefined);
 }
 
 type Planned = Entry<"goal_planned">["tasks"][number];

@@ -1,7 +1,7 @@
 import type { GoalEnd, GoalPause } from "../core/goal.ts";
 import { goalAtWork, goalRun, usedUp } from "./goal.ts";
 import { ends, pauses } from "./goal-phrases.ts";
-import { MAX_BARREN, MAX_FAILURES, ruleVerdict, type Verdict } from "./goal-rules.ts";
+import { MAX_BARREN, MAX_FAILURES, ruleVerdict, uncalled, type Verdict } from "./goal-rules.ts";
 import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
 import { rootOf } from "./family.ts";
 import type { Run, Thread } from "./state.ts";
@@ -55,11 +55,11 @@ function endingOf(goal: Goal): GoalMove | undefined {
 }
 
 /** How it ends that no plan called done. */
-function endOf({ tasks, requires, called }: Goal): GoalEnd {
-  const ended = [...tasks.values()].map(({ status }) => status);
+function endOf(goal: Goal): GoalEnd {
+  const ended = [...goal.tasks.values()].map(({ status }) => status);
   if (!ended.includes("done")) return "failed";
   const isWhole = ended.every((status) => status === "done" || status === "split");
-  return isWhole && requires.every((tool) => called.has(tool)) ? "done" : "partly";
+  return isWhole && uncalled(goal).length === 0 ? "done" : "partly";
 }
 
 /** A paused goal's run finishes what it began, and begins nothing more. */

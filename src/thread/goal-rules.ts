@@ -63,9 +63,20 @@ function again(task: GoalTask, reason: string): Verdict {
   return { verdict: "retry", reason, by: "rule" };
 }
 
-/** The tools of these that the task has yet to call. */
-function uncalled({ requires, called }: GoalTask): string[] {
-  return requires.filter((tool) => !called.has(tool));
+/** The tools without which it is not done and which were not called yet: of a task, or of a goal. */
+export function uncalled({
+  requires,
+  called,
+}: {
+  readonly requires: readonly string[];
+  readonly called: ReadonlySet<string>;
+}): string[] {
+  return [...new Set(requires)].filter((tool) => !called.has(tool));
+}
+
+/** What was tried already and parts of a split task wait before what is planned; no plan drops them. */
+export function waitsInFront({ tries, parent }: GoalTask): boolean {
+  return tries > 0 || parent !== undefined;
 }
 
 export interface Said {
@@ -120,9 +131,4 @@ export function newTexts(
     known.add(key);
     return true;
   });
-}
-
-/** Tools without which the goal is not done. */
-export function missingIn({ called }: Goal, requires: readonly string[]): string[] {
-  return [...new Set(requires)].filter((tool) => !called.has(tool));
 }

@@ -42,6 +42,8 @@ export type Step =
   | { do: "begin"; pending: PendingPost }
   /** It is answered with what is frozen, as far as that may be seen in the thread. */
   | { do: "survey"; key: string; pending: PendingPost }
+  /** Whether whoever wants a goal may have one. */
+  | { do: "admit"; key: string; pending: PendingPost }
   | { do: "cancel"; call: Call }
   | { do: "prepare"; key: string; call: Call }
   | { do: "dispatch"; key: string; call: Call; action: Action }

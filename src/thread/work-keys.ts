@@ -15,6 +15,8 @@ export const workKey = {
   report: (goal: string) => `report:${goal}`,
   /** It is looked up what a command is told of freezes. */
   survey: (command: string) => `survey:${command}`,
+  /** Who wants a goal is looked up. */
+  admit: (command: string) => `admit:${command}`,
   above: (run: string) => `above:${run}`,
   model: (run: string) => `think:${run}`,
   /** The goal is planned, or its task judged. */

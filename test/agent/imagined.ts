@@ -199,6 +199,8 @@ function learn(
     }
     case "survey":
       return { ...step, facts: [] };
+    case "admit":
+      return { ...step, facts: { eligible: true, basis: "member" } };
     case "record":
       return { ...step, facts: "told" };
     case "alarm":

@@ -18,7 +18,6 @@ import { doingOf } from "../../thread/call.ts";
 import { progress } from "./progress.ts";
 import { judgeAssent, judgeBeginning, judgeClick, judgeReply } from "./judge.ts";
 import { channelsIn, isLookUpFailure } from "./permission/look-up.ts";
-import { wantsGoal } from "../../thread/goal-begin.ts";
 import { frozenFor, surveyFreezes } from "./permission/frozen.ts";
 import { grantCounter } from "./permission/granting.ts";
 import { whyNotRun } from "./permission/permission.ts";
@@ -287,11 +286,8 @@ const LEARNED: {
   reply: { learn: judgeReply, kept: false },
   prepare: { learn: prepare, kept: false },
   dispatch: { learn: dispatch, kept: false },
-  survey: {
-    learn: (ctx, step, signal) =>
-      (wantsGoal(step.pending) ? judgeBeginning : surveyFreezes)(ctx, step, signal),
-    kept: false,
-  },
+  survey: { learn: surveyFreezes, kept: false },
+  admit: { learn: judgeBeginning, kept: false },
   look: { learn: readAbove, kept: false },
   think: { learn: callModel, kept: false },
   plan: { learn: planFirst, kept: false },

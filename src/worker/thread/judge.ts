@@ -183,7 +183,7 @@ export const judgeReply: Learn<"reply"> = async (ctx, step, signal) => {
 };
 
 /** A goal begins for somebody who may have it work for them. */
-export const judgeBeginning: Learn<"survey"> = async (ctx, step, signal) => {
+export const judgeBeginning: Learn<"admit"> = async (ctx, step, signal) => {
   const { key, pending } = step;
   const { actor, at } = pending.entry;
   const limit = at + JUDGE_LIMIT_MS;
