@@ -125,6 +125,8 @@ function anchor(goal: Goal): Said[] {
 /** Of the older ones only what they were. */
 const MAX_WITH_ANSWER = 15;
 const MAX_SAID = 200;
+/** With hundreds behind it a request still fits the window; code holds new tasks to all of them. */
+const MAX_LISTED = 60;
 
 function listed(
   head: string,
@@ -132,12 +134,15 @@ function listed(
   more: (task: GoalTask) => string | undefined,
 ): Said[] {
   if (tasks.length === 0) return [];
-  const lines = tasks.map((task, i) => {
-    const said = i < tasks.length - MAX_WITH_ANSWER ? undefined : more(task);
+  const newest = tasks.slice(-MAX_LISTED);
+  const left = tasks.length - newest.length;
+  const lines = newest.map((task, i) => {
+    const said = i < newest.length - MAX_WITH_ANSWER ? undefined : more(task);
     const after = said === undefined ? "" : ` → ${shortened(said, MAX_SAID)}`;
     return `- ${task.task}: ${task.text}${after}`;
   });
-  return [note(`${head}:\n${lines.join("\n")}`)];
+  const before = left === 0 ? "" : ` (${left} before these)`;
+  return [note(`${head}${before}:\n${lines.join("\n")}`)];
 }
 
 function noted(head: string, notes: readonly GoalNote[]): Said[] {

@@ -13,7 +13,9 @@ export function createGoalReports(folder: string): GoalReports {
       const path = join(folder, name);
       const aside = join(folder, `.${name}.${process.pid}`);
       try {
-        await writeFile(aside, text);
+        // One that was left behind, or put there, is never written through.
+        await rm(aside, { force: true });
+        await writeFile(aside, text, { flag: "wx" });
         await rename(aside, path);
       } catch (error) {
         await rm(aside, { force: true });

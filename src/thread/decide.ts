@@ -9,7 +9,7 @@ import { atWork, endedHelper, MAX_AT_ONCE } from "./family.ts";
 import { goalStep } from "./decide-goal.ts";
 import { isHeld } from "./goal-next.ts";
 import { overDueAt, overWord } from "./fold-alerts.ts";
-import { wantsGoal } from "./goal-begin.ts";
+import { beginsGoal, wantsGoal } from "./goal-begin.ts";
 import { offerDue } from "./incident-offer.ts";
 import { nextUndelivered } from "./undelivered.ts";
 import { escalationTime, isWaiting, waitingIn } from "./waiting.ts";
@@ -304,7 +304,7 @@ function workStep(thread: Thread, scene: Scene): Step | undefined {
   const { busy, left } = scene;
   for (const pending of thread.pending.values()) {
     if (!mayBegin(thread, pending)) continue;
-    if (scene.owesPlace === true && pending.entry.kind === "message") {
+    if (scene.owesPlace === true && (pending.entry.kind === "message" || beginsGoal(pending))) {
       if (!busy.has(workKey.where)) return { do: "where", key: workKey.where };
       continue;
     }

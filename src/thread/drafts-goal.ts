@@ -6,7 +6,7 @@ import { goalStateDraft, leftOf } from "./goal.ts";
 import { heldToCalls } from "./goal-evidence.ts";
 import { notesForTask } from "./goal-memory.ts";
 import { nextMove } from "./goal-next.ts";
-import { deliverText, GOALS_OFF, planProblems, taskWords } from "./goal-phrases.ts";
+import { deliverText, GOALS_OFF, ONLY_TALK, planProblems, taskWords } from "./goal-phrases.ts";
 import {
   heeded,
   MAX_TASKS,
@@ -20,7 +20,7 @@ import {
   waitsInFront,
 } from "./goal-rules.ts";
 import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
-import { termsFor } from "./modes.ts";
+import { modeFor, termsFor } from "./modes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Which entries follow where a goal is planned, its task begun and judged, and where it pauses or ends. */
@@ -71,12 +71,14 @@ export function goalMoveDrafts(around: Surroundings): Draft<AppendKind>[] | unde
 function taskDraft(
   goal: Goal,
   task: GoalTask,
-  { thread, run: parts, now }: Surroundings,
+  { thread, run: parts, now, channels }: Surroundings,
 ): Draft<"run_started"> | Draft<"goal_state"> {
   const { terms: main } = parts;
   const terms = main && termsFor(main, { kind: "goal" });
-  if (terms === undefined) {
-    return goalStateDraft(goal, { state: "paused", pause: "trouble", text: GOALS_OFF });
+  const isChat = main && modeFor(main, { isAsked: true, channels }).kind === "chat";
+  if (terms === undefined || isChat === true) {
+    const text = isChat === true ? ONLY_TALK : GOALS_OFF;
+    return goalStateDraft(goal, { state: "paused", pause: "trouble", text });
   }
   const run = runName(thread.counts.runs + 1);
   const { goal: name, principals } = goal.started;

@@ -5,6 +5,8 @@ import { isOf, stopRun } from "./family.ts";
 import { touch } from "./fold-actions.ts";
 import { heardAnew } from "./addressed.ts";
 import { applyMessage, applyName, applyVoice } from "./fold-messages.ts";
+import { goalAtWork, goalRun } from "./goal.ts";
+import { REMOVAL } from "./goal-phrases.ts";
 import { steer } from "./model-run.ts";
 import * as phrases from "./phrases.ts";
 import { rejoinFirst } from "./side-run.ts";
@@ -75,6 +77,7 @@ export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
   for (const due of Object.values(untoldId)) thread.untold.delete(due(entry.of));
   for (const said of [thread.pending, thread.untold, thread.assents])
     for (const id of said.keys()) if (isGone(id)) said.delete(id);
+  stopGoalOf(thread, entry, isGone);
   const run = runOf(thread, entry.of);
   if (run === undefined) return;
   const { modelRun } = run;
@@ -82,6 +85,18 @@ export function applyRemoved(thread: Thread, entry: Entry<"removed">): void {
   for (const id of run.messages.keys()) if (isGone(id)) run.messages.delete(id);
   closeCards(thread, run, entry, undefined, phrases.closings.removed);
   if (run.messages.size === 0) stopRun(run);
+}
+
+/** Nobody wants any more what the message wanted. */
+function stopGoalOf(thread: Thread, entry: Entry<"removed">, isGone: (id: string) => boolean) {
+  const goal = goalAtWork(thread);
+  const { post } = goal?.started ?? {};
+  if (goal === undefined || post === undefined || !isGone(post)) return;
+  goal.stoppedBy ??= REMOVAL;
+  const run = goalRun(thread, goal);
+  if (run === undefined) return;
+  closeCards(thread, run, entry, undefined, phrases.closings.removed);
+  stopRun(run);
 }
 
 /** The run that still works on the message. */

@@ -269,7 +269,10 @@ const NOTED: {
     goal.isPlanDue = true;
   },
   removed(goal, { of }) {
+    if (!goal.words.some(({ id }) => id === of)) return;
     goal.words = goal.words.filter(({ id }) => id !== of);
+    // What was planned may be what it said.
+    goal.isPlanDue = true;
   },
   run_started(goal, { run, goal: of }) {
     const task = goal.tasks.get(of?.task ?? "");

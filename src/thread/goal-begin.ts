@@ -3,8 +3,14 @@ import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
 import { runEndedDraft, startedDraft } from "./drafts-runs.ts";
 import { goalAnswers } from "./goal-click-phrases.ts";
 import { goalAtWork, goalStartedDraft } from "./goal.ts";
+import { modeFor } from "./modes.ts";
 import type { PendingPost } from "./state.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** Whoever wants it: a person, or a schedule. */
+export function beginsGoal({ entry, stopped }: PendingPost): boolean {
+  return entry.kind === "command" && !stopped && wantedIn(entry.command) !== undefined;
+}
 
 /** Somebody wants a goal: who that is has to be known first. */
 export function wantsGoal({ entry, stopped }: PendingPost): boolean {
@@ -25,7 +31,7 @@ function wantedIn(command: Command) {
 export function goalBegunDrafts(
   { entry, stopped }: PendingPost,
   author: Author | "unknown",
-  { thread, run: parts }: Pick<Surroundings, "thread" | "run">,
+  { thread, run: parts, channels }: Pick<Surroundings, "thread" | "run" | "channels">,
 ): Draft<AppendKind>[] | undefined {
   const wanted = entry.kind === "command" && !stopped ? wantedIn(entry.command) : undefined;
   if (wanted === undefined || entry.kind !== "command" || parts.goals === undefined)
@@ -35,6 +41,8 @@ export function goalBegunDrafts(
   const refuse = (why: string) => [started, runEndedDraft({ started }, "failed", why)];
   const { terms, model = thread.model ?? terms?.model } = parts;
   if (terms === undefined || model === undefined) return refuse(goalAnswers.noModel);
+  if (modeFor(terms, { isAsked: true, channels }).kind === "chat")
+    return refuse(goalAnswers.onlyTalk);
   const others = goalAtWork(thread);
   if (others !== undefined)
     return refuse(goalAnswers.atWork(others.started.goal, others.started.text));

@@ -5,6 +5,8 @@ export const goalAnswers = {
   stopped: (goal: string) => `${goal} was stopped, so that changed nothing.`,
   extended: (goal: string, by: string) =>
     `${by} already extended ${goal}. To let it use still more: \`goal extend\`.`,
+  notOffered: (goal: string) =>
+    `Nothing offered that to ${goal}, so it did not count. To let it use more: \`goal extend\`.`,
   isPaused: (goal: string, by: string | undefined) =>
     `${goal} is paused already${by === undefined ? "" : `, by ${by}`}. \`goal resume\` lets it go on.`,
   isRunning: (goal: string) => `${goal} is at work: nothing to resume.`,
@@ -16,5 +18,5 @@ export const goalAnswers = {
   atWork: (goal: string, text: string) =>
     `${goal} is at work here: ${text}\nA thread has one goal at a time. End it with \`goal stop\`, or begin the other one in a thread of its own.`,
   noModel: "A goal needs an AI model, and I have none. Admins: set MODEL and its key.",
-  noModelHere: "No model may answer in this channel, so it can have no goal.",
+  onlyTalk: "In this channel I only talk (agent.chatOnly), so it can have no goal.",
 } as const;

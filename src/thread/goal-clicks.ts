@@ -65,7 +65,8 @@ function whyNot(
   if (stoppedBy !== undefined || seq < thread.stoppedAt) return goalAnswers.stopped(name);
   if (choice.kind === "extend") {
     const before = extendedBy[revision - 1];
-    return before === undefined ? undefined : goalAnswers.extended(name, before);
+    if (before !== undefined) return goalAnswers.extended(name, before);
+    return revision > extendedBy.length + 1 ? goalAnswers.notOffered(name) : undefined;
   }
   if (choice.kind !== "goal") return undefined;
   if (choice.do === "pause")

@@ -28,6 +28,10 @@ export const planProblems = {
     `The plan says done, but ${tools.join(", ")} was not called.`,
 } as const;
 
+/** Who stopped it, where nobody can say. */
+export const REMOVAL = "the removal of its message";
+
+export const ONLY_TALK = "In this channel the model only talks (agent.chatOnly).";
 export const GOALS_OFF = "Goals are off here, or no model is configured.";
 
 /** What the run of a task is told below it. */

@@ -5,6 +5,7 @@ import type { ThreadPeople } from "../../../approvals/eligibility.ts";
 import { transportOf } from "../../../core/journal-key.ts";
 import { isAgent } from "../../../core/people.ts";
 import type { Requester } from "../../../approvals/requester.ts";
+import { rootOf } from "../../../thread/family.ts";
 import type { Run } from "../../../thread/state.ts";
 import type { ThreadContext } from "../parts.ts";
 import { NEVER_ABORTED, peopleOf } from "./look-up.ts";
@@ -35,7 +36,8 @@ export async function requestersOf(
     })),
   );
   if (started?.app !== undefined) return [listedBot(started.app), ...people];
-  const { goal } = started ?? {};
+  const asking = thread.runs.get(run);
+  const goal = asking && rootOf(asking).started.goal;
   const schedule = thread.goals.get(goal?.goal ?? "")?.started.schedule;
   if (schedule !== undefined && people.length === 0) return [listedBot(`goal:${schedule}`)];
   // The configuration has alerts looked into, and actions looked at again.
