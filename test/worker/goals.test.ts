@@ -175,3 +175,26 @@ test("a goal that goes on for long gives its lease back between tasks, so that a
   await settle();
   expect(living()[0]?.status).toBe("done");
 });
+
+test("a goal of an hour on the clock is paused, extended, paused by its minutes, and finished", async () => {
+  const clock = { now: Date.parse("2026-11-28T09:00Z") };
+  const tasks = ["look at web", "look at db", "look at mail", "look at disks"];
+  const budget = { ...GOALS.budget, minutes: 35 };
+  const stage = await chatting({ tasks, now: () => clock.now, goals: { ...GOALS, budget } });
+  const minutes = (count: number) => void (clock.now += count * 60_000);
+  stage.look.run = async () => {
+    minutes(14);
+    return { text: `well at ${clock.now}` };
+  };
+  await stage.ask("goal look at everything");
+  const card = () => stage.living()[0];
+  expect(card()?.why).toMatch(/^The 35 minutes of its budget are used up\./);
+  // A night passes: paused time is nobody's.
+  minutes(600);
+  await stage.ask("goal extend by 30m");
+  expect(card()).toMatchObject({ status: "done" });
+  const { used = 0, of } = card()?.budget.minutes ?? {};
+  expect(of).toBe(65);
+  expect(Math.round(used)).toBe(56);
+  expect(stage.said().at(-1)).toMatchObject({ run: "g1", status: "completed" });
+});
