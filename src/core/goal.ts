@@ -1,10 +1,7 @@
 import * as z from "zod";
-import { usage } from "./block.ts";
 import { count } from "./entry-fields.ts";
 
-/** Long work that goes on without people: what its entries carry, and how it is shown. */
-
-const text = z.string();
+/** Long work that goes on without people: its words, and how it is shown. Its entries: `goal-appends.ts`. */
 
 /** What a goal may use up, all its requests to models together. `minutes`: see `ShownGoal`. Without `cents`: no limit. */
 export const goalBudget = z.strictObject({
@@ -15,25 +12,6 @@ export const goalBudget = z.strictObject({
 });
 
 export type GoalBudget = z.infer<typeof goalBudget>;
-
-/** One task as it is planned. `requires`: tools that have to be called in it before it counts as done. */
-export const goalTask = z.strictObject({
-  /** `g1.k3`: the third task of the goal g1. */
-  task: text,
-  text,
-  requires: z.array(text).optional(),
-});
-
-/** What planning or judging used, which no run pays for. */
-export const goalThought = z.strictObject({
-  model: text,
-  requests: count,
-  usage,
-  ms: count,
-  microdollars: count.optional(),
-});
-
-export type GoalThought = z.infer<typeof goalThought>;
 
 /** Stores keep these by their places. `split`: its parts are done in its place. */
 export const GOAL_VERDICTS = ["done", "retry", "split", "abandon"] as const;

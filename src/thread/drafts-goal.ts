@@ -1,5 +1,5 @@
 import type { AppendKind, Draft } from "../core/entry.ts";
-import type { GoalThought } from "../core/goal.ts";
+import type { GoalThought } from "../core/goal-appends.ts";
 import { windowFor } from "./drafts-runs.ts";
 import { entryId, runName } from "./entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";

@@ -1,4 +1,5 @@
 import { addUsage } from "../core/block.ts";
+import { addBudget } from "../core/budget.ts";
 import type { Entry, Kind } from "../core/entry.ts";
 import { GOAL_TOOLS } from "../core/goal.ts";
 import { addMoney, moneyOf } from "../core/money.ts";
@@ -197,14 +198,7 @@ export function applyGoalState(thread: Thread, entry: Entry<"goal_state">): void
       resume(goal);
       return;
     case "extended": {
-      const { steps = 0, minutes = 0, tokens = 0, cents = 0 } = entry.budget ?? {};
-      const { budget } = goal;
-      goal.budget = {
-        steps: budget.steps + steps,
-        minutes: budget.minutes + minutes,
-        tokens: budget.tokens + tokens,
-        ...(budget.cents !== undefined && { cents: budget.cents + cents }),
-      };
+      goal.budget = addBudget(goal.budget, entry.budget ?? {});
       goal.extendedBy.push(entry.by?.name ?? "");
       // Somebody else's pause stays.
       if (goal.pause?.why === "budget") resume(goal);
@@ -220,6 +214,9 @@ export function applyGoalState(thread: Thread, entry: Entry<"goal_state">): void
       const task = goal.tasks.get(goal.work?.task ?? "");
       if (task !== undefined) task.status = "abandoned";
       goal.work = undefined;
+      // Nothing is planned or judged any more.
+      goal.words = [];
+      goal.results.clear();
     }
   }
 }

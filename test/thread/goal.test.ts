@@ -30,7 +30,10 @@ test("every prefix of a goal's journal folds to a valid thread, entry by entry a
     expect(() => decide(grown, situation)).not.toThrow();
   }
   expect(goalAtWork(grown)).toBeUndefined();
-  expect(grown.goals.get("g1")).toMatchObject({ status: "ended", queue: [], work: undefined });
+  const ended = grown.goals.get("g1");
+  expect(ended).toMatchObject({ status: "ended", queue: [], work: undefined });
+  // What only plans and verdicts need takes no memory any more.
+  expect(ended).toMatchObject({ words: [], results: new Set() });
   // Its runs were judged and forgotten.
   expect(grown.runs.size + grown.live.size).toBe(0);
 });

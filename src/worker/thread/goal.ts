@@ -7,7 +7,7 @@ import {
 } from "../../agent/goal-thinking.ts";
 import { addUsage, estimateTokens, NO_USAGE } from "../../core/block.ts";
 import { BotError, messageOf } from "../../core/errors.ts";
-import type { GoalThought } from "../../core/goal.ts";
+import type { GoalThought } from "../../core/goal-appends.ts";
 import type { RunTerms } from "../../core/run-terms.ts";
 import { callStructured } from "../../models/structured.ts";
 import { leftOf } from "../../thread/goal.ts";
