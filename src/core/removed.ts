@@ -41,6 +41,8 @@ function bare(entry: StoredEntry, removed: ReadonlySet<string>): StoredEntry {
   }
   if (entry.kind === "command" && removed.has(entry.id))
     return { ...entry, text: REMOVED, command: NO_COMMAND };
+  if (entry.kind === "goal_started" && removed.has(entry.post ?? ""))
+    return { ...entry, text: REMOVED };
   if (entry.kind === "edited" && removed.has(entry.of)) {
     const { command: _command, ...rest } = entry;
     return { ...rest, text: REMOVED };

@@ -7,6 +7,8 @@ export const goalAnswers = {
     `${by} already extended ${goal}. To let it use still more: \`goal extend\`.`,
   notOffered: (goal: string) =>
     `Nothing offered that to ${goal}, so it did not count. To let it use more: \`goal extend\`.`,
+  noCents: (goal: string) =>
+    `${goal} has no limit in money, so that changed nothing. Extend it by steps, minutes or tokens.`,
   isPaused: (goal: string, by: string | undefined) =>
     `${goal} is paused already${by === undefined ? "" : `, by ${by}`}. \`goal resume\` lets it go on.`,
   isRunning: (goal: string) => `${goal} is at work: nothing to resume.`,

@@ -58,7 +58,7 @@ function stateFor(
 /** Why it changes nothing. An extension's number is what its button offered; 0: whichever is next. */
 function whyNot(
   { choice, revision, seq }: Entry<"click">,
-  { started: { goal: name }, status, pause, extendedBy, stoppedBy }: Goal,
+  { started: { goal: name }, budget, status, pause, extendedBy, stoppedBy }: Goal,
   thread: Thread,
 ): string | undefined {
   if (status === "ended") return goalAnswers.over(name);
@@ -66,7 +66,9 @@ function whyNot(
   if (choice.kind === "extend") {
     const before = extendedBy[revision - 1];
     if (before !== undefined) return goalAnswers.extended(name, before);
-    return revision > extendedBy.length + 1 ? goalAnswers.notOffered(name) : undefined;
+    if (revision > extendedBy.length + 1) return goalAnswers.notOffered(name);
+    const isMoney = choice.by !== undefined && Object.keys(choice.by).every((it) => it === "cents");
+    return isMoney && budget.cents === undefined ? goalAnswers.noCents(name) : undefined;
   }
   if (choice.kind !== "goal") return undefined;
   if (choice.do === "pause")

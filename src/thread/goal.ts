@@ -2,8 +2,10 @@ import { countedTokens } from "../core/block.ts";
 import type { Draft } from "../core/entry.ts";
 import type { GoalBudget, ShownGoal, ShownGoalTask } from "../core/goal.ts";
 import { centsOf } from "../core/money.ts";
+import { REMOVED } from "../core/removed.ts";
 import type { Call } from "./call.ts";
 import { entryId } from "./entry-ids.ts";
+import { REMOVAL } from "./goal-phrases.ts";
 import type { Goal, GoalTask } from "./goal-state.ts";
 import type { Run, Thread } from "./state.ts";
 import { isWaiting } from "./waiting.ts";
@@ -95,7 +97,7 @@ export function shownGoal(thread: Pick<Thread, "runs">, goal: Goal, now: number)
   const of = (name: "steps" | "minutes" | "tokens") => ({ used: used[name], of: budget[name] });
   return {
     goal: started.goal,
-    text: started.text,
+    text: goal.stoppedBy === REMOVAL ? REMOVED : started.text,
     by: started.by?.name,
     schedule: started.schedule,
     startedAt: started.at,

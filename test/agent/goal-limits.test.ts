@@ -7,9 +7,10 @@ import { planQuestion } from "../../src/agent/goal-thinking.ts";
 import { CHAT_PROMPT } from "../../src/agent/prompt.ts";
 import { createGoalReports } from "../../src/app/goal-reports.ts";
 import { toolSpec } from "../../src/tools/input-schema.ts";
+import { REMOVED, withoutRemoved } from "../../src/core/removed.ts";
 import { delegate } from "../../src/tools/delegate/delegate.ts";
 import { createChat } from "../fakes/chat.ts";
-import { fakeTool, type StageOptions } from "../fakes/stage.ts";
+import { fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
 import { asksIn, type GoalParts, looksOnce, pursuing, taskIn } from "./goal-stage.ts";
 import { HELPERS, helper } from "./helping.ts";
 import { ofKind, wordsIn } from "./talking.ts";
@@ -69,6 +70,12 @@ test("a goal whose message is removed is stopped, and its card can't be approved
   expect(stage.look.runs).toEqual([]);
   expect((await stage.shown()).status).toBe("stopped");
   expect((await stage.shown()).answer).toMatch(/^Stopped by the removal of its message\./);
+  // What it said is told to nobody any more.
+  expect((await stage.shown()).text).toBe(REMOVED);
+  const printed = withoutRemoved(await stage.journal.read(KEY));
+  expect(printed.flatMap((each) => (each.kind === "goal_started" ? [each.text] : []))).toEqual([
+    REMOVED,
+  ]);
 });
 
 test("what was planned after words that are removed is planned again without them", async () => {
@@ -113,6 +120,14 @@ test("an extension counts for the number that was offered, and for no later one"
   await stage.click("g1", { kind: "extend" }, "test:bob", 1);
   await stage.settle();
   expect((await stage.goal()).budget.steps).toBe(60);
+});
+
+test("more money is no extension where money has no limit, and does not use one up", async () => {
+  const stage = await given(["change web"], changing);
+  await stage.ask("goal change web");
+  await stage.ask("goal extend by $2");
+  expect(stage.chat.whispers().at(-1)).toMatch(/^g1 has no limit in money/);
+  expect((await stage.goal()).extendedBy).toEqual([]);
 });
 
 test("helpers of a goal that a schedule began read as its own runs do, and change nothing either", async () => {
