@@ -4,7 +4,8 @@ const testsOf = (...rooms: string[]) => rooms.map((room) => `test/${room}/**/*.t
 
 /**
  * Rooms whose tests leave nothing behind in their process: their files share some, which saves loading the same modules for each.
- * Those that connect to servers of their own stay apart from those that count every connection of the process.
+ * Those that connect to servers of their own stay apart from those that count every connection of the process, and what reads the
+ * environment once for the whole process (`proxied`) is alone.
  */
 const QUIET = testsOf(
   "agent",

@@ -32,7 +32,7 @@ import { failureOf, requestOf, said } from "../models/harness.ts";
  * without one. Behind the proxy stands one server for all of these names, with a certificate of an authority of its own.
  */
 
-const CERTIFICATES = new URL("./certificates/", import.meta.url);
+const CERTIFICATES = new URL("../net/certificates/", import.meta.url);
 const AUTHORITY = fileURLToPath(new URL("authority.pem", CERTIFICATES));
 const IDENTITY = {
   cert: readFileSync(new URL("hosts.pem", CERTIFICATES)),
