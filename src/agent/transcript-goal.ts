@@ -20,7 +20,7 @@ export function foldGoal(transcript: Transcript, entry: GoalEntry): void {
   if (entry.kind === "goal_started") {
     transcript.goals.set(goal, entry.text);
     const who = entry.by === undefined ? "A schedule" : nameLabel(entry.by);
-    const head = `${who} began goal ${goal}. It is worked on beside this conversation, and what its tasks find is told here: do none of it unless people ask you. It says:`;
+    const head = `${who} began goal ${goal}. It is worked on beside this conversation, and what its tasks find is told here: do none of it unless people ask you. Only they pause, resume, extend or stop it, by typing \`goal pause\` and the like: where somebody wants that, say so. It says:`;
     tell(transcript, entry, [outputNote(head, entry.text)]);
     return;
   }

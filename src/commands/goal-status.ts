@@ -1,8 +1,8 @@
 import { GOAL_MARKS, type ShownGoal, type UsedOf } from "../core/goal.ts";
 import { formatUtc, showDuration } from "../core/instant.ts";
 import { dollarText, microdollarsOfCents } from "../core/money.ts";
-import { oneLine } from "../core/text.ts";
-import { newestGoal, shownGoal } from "../thread/goal.ts";
+import { counted, oneLine } from "../core/text.ts";
+import { goalAtWork, newestGoal, shownGoal } from "../thread/goal.ts";
 import { goalAnswers } from "../thread/goal-click-phrases.ts";
 import type { Thread } from "../thread/state.ts";
 
@@ -11,19 +11,36 @@ export function goalStatusText(thread: Thread): string {
   const goal = newestGoal(thread);
   if (goal === undefined) return goalAnswers.none;
   const shown = shownGoal(thread, goal, goal.used.since ?? goal.started.at);
-  const { text, status, why, tasks, startedAt, endedAt, waits } = shown;
+  const { text, why, tasks, startedAt, endedAt, waits } = shown;
   const ended = endedAt === undefined ? "" : ` after ${showDuration(endedAt - startedAt)}`;
-  const standing = waits ? "waits for your decision on a card" : (WORDS[status] ?? status);
+  // What is done and what is left stands below, task by task.
+  const [said] = why?.split("\n") ?? [];
   return [
-    `${shown.goal} · ${standing}${ended} · since ${formatUtc(startedAt)}`,
+    `${shown.goal} · ${standingOf(shown)}${ended} · since ${formatUtc(startedAt)}`,
     oneLine(text),
-    ...(why === undefined || waits ? [] : [why]),
+    ...(said === undefined || waits ? [] : [said]),
     `Used: ${usedText(shown)}`,
     ...tasks.map((task) => {
       const reason = task.status === "done" || task.reason === undefined ? "" : ` – ${task.reason}`;
       return `${"  ".repeat(task.depth)}${GOAL_MARKS[task.status]} ${oneLine(task.text)}${oneLine(reason)}`;
     }),
   ].join("\n");
+}
+
+/** For a thread's status: the goal at work in a line, if there is one. */
+export function goalLines(thread: Thread): string[] {
+  const goal = goalAtWork(thread);
+  if (goal === undefined) return [];
+  const shown = shownGoal(thread, goal, goal.used.since ?? goal.started.at);
+  const tasks = shown.tasks.filter(({ status }) => status !== "split");
+  const done = tasks.filter(({ status }) => status === "done").length;
+  const far = tasks.length === 0 ? "" : `, ${done} of ${counted(tasks.length, "task")} done`;
+  return [`Goal: ${shown.goal} ${standingOf(shown)}${far}; goal status says more`];
+}
+
+function standingOf({ waits, status }: ShownGoal): string {
+  if (waits) return "waits for your decision on a card";
+  return WORDS[status] ?? status;
 }
 
 const WORDS: Readonly<Partial<Record<ShownGoal["status"], string>>> = {

@@ -6,7 +6,38 @@ import { invalid, proseOr, type Reading } from "./reading.ts";
 
 const VERBS = ["status", "pause", "resume", "stop", "extend"] as const;
 /** After one of those, they still mean it. */
-const FILLER = /^(?:please|now|it|this|that|the goal|g\d+|here)[.!]?$/i;
+const FILLER =
+  /^(?:it|this|that|the goal|g\d+|here|(?:for|until|till)\b.*|(?:the |its )?budget)[.!]?$/is;
+/** At the end of a command it changes nothing. */
+export const POLITE = /[,\s]+(?:please|pls|plz|now|bitte|jetzt|thanks)[.!]*$/i;
+/** What people type for one of those. */
+const SYNONYMS: Readonly<Record<string, (typeof VERBS)[number]>> = {
+  cancel: "stop",
+  abort: "stop",
+  end: "stop",
+  kill: "stop",
+  halt: "stop",
+  stopp: "stop",
+  continue: "resume",
+  unpause: "resume",
+  start: "resume",
+  hold: "pause",
+  wait: "pause",
+  list: "status",
+  show: "status",
+  progress: "status",
+};
+/** "stop the goal", "extend the goal by 30m": a verb before it, and nothing else. */
+const OF_GOAL =
+  /^\/?(?:please\s+)?(pause|resume|stop|extend)\s+(?:the\s+|this\s+|that\s+|my\s+|our\s+)?goal(?:\s+(by\s+.+))?[.!]*$/i;
+
+/** A verb and "the goal" after it, as people say it; undefined: it is something else. */
+export function readGoalWords(text: string): Reading | undefined {
+  const said = text.trim().replace(POLITE, "");
+  const [, verb, by] = OF_GOAL.exec(said) ?? [];
+  if (verb === undefined || (by !== undefined && !/^extend$/i.test(verb))) return undefined;
+  return readGoal(`${verb}${by === undefined ? "" : ` ${by}`}`, true);
+}
 /** "The goal is to …", "goal of this deploy": what is said about a goal. */
 const ABOUT =
   /^(?:is|was|are|were|of|for|here|has|had|should|would|will|can|and|or|in|this|that|we|setting|posts?|reached|met|achieved|done|missed)\b/i;
@@ -15,14 +46,17 @@ const ABOUT =
 export function readGoal(rest: string, typed: boolean): Reading {
   const [, colon = "", said = ""] = /^(:\s*)?([^]*)$/.exec(rest) ?? [];
   const isMeant = typed || colon !== "";
-  if (said === "") return { kind: "command", command: { name: "goal" } };
-  const [, first = "", after = ""] = /^([a-z]+)[.!]?(?:\s+([^]*))?$/i.exec(said) ?? [];
+  if (/^[?]*$/.test(said)) return { kind: "command", command: { name: "goal" } };
+  const short = said.trim().replace(POLITE, "");
+  const [, first = "", after = ""] = /^([a-z]+)[.!?]*(?:\s+([^]*))?$/i.exec(short) ?? [];
   const verb = VERBS.find((one) => one === first.toLowerCase());
   if (verb === "extend" && (after === "" || isAmount(after))) return readExtension(after);
   if (verb !== undefined && after === "") return byVerb(verb);
   if (verb !== undefined && FILLER.test(after)) return invalid(meantCommand("goal", verb));
   if (!/\s/.test(said)) {
-    const meant = misspelled(said.toLowerCase(), VERBS);
+    const word = said.toLowerCase().replace(/[.!?]+$/, "");
+    if (word === "help") return proseOr(true, "goal");
+    const meant = SYNONYMS[word] ?? misspelled(word, VERBS);
     return meant === undefined ? proseOr(isMeant, "goal") : invalid(meantCommand("goal", meant));
   }
   if (!isMeant && (ABOUT.test(said) || /\?\s*$/.test(said))) return { kind: "message" };
@@ -99,7 +133,8 @@ function readAmount(text: string): MoreBudget | undefined {
 }
 
 function readPart(part: string): MoreBudget | undefined {
-  const [, dollars] = /^\$\s?(\d{1,6}(?:\.\d{1,2})?)$/.exec(part) ?? [];
+  const [, dollars] =
+    /^\$\s?(\d{1,6}(?:\.\d{1,2})?)$/.exec(part.replace(/^(.+?)\s?\$$/, "$$$1")) ?? [];
   if (dollars !== undefined) return positive({ cents: Math.round(Number(dollars) * 100) });
   const [, digits = "", thousands, word = ""] =
     /^(\d{1,9}(?:\.\d{1,2})?)\s*(k)?\s*([a-z]+)$/.exec(part) ?? [];

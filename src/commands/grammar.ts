@@ -3,7 +3,7 @@ import type { Choice } from "../core/entry.ts";
 import { isPeriod, notAPeriod } from "../incidents/period.ts";
 import { isJsonObject, tryJson } from "../core/json.ts";
 import { suggest } from "../core/suggest.ts";
-import { readGoal } from "./goal-words.ts";
+import { POLITE, readGoal, readGoalWords } from "./goal-words.ts";
 import { gradedTitle } from "./graded-title.ts";
 import { readPlainWords } from "./plain-words.ts";
 import { isWhole, misspelled, readNearMiss } from "./near-miss.ts";
@@ -26,7 +26,7 @@ export function readText(text: string): Reading {
     const problem = `That command is longer than ${MAX_TEXT_BYTES / 1024} KiB, so I did nothing. Send a shorter one.`;
     return isCommand ? invalid(problem) : MESSAGE;
   }
-  const asked = readPlainWords(text);
+  const asked = readPlainWords(text) ?? readGoalWords(text);
   if (asked !== undefined) return asked;
   const [, slash, first = "", rest = ""] = /^(\/?)([a-z-]+)(?:\s+([^]*))?$/i.exec(bare(text)) ?? [];
   const typed = slash === "/";
@@ -109,10 +109,12 @@ const ALONE = {
   feedback: "feedback_list",
 } as const;
 
-/** Without the space around it. `stop!` counts as `stop`: people in a hurry type that. A colon is a word of its own. */
+/** Without the space around it. `stop!` and `stop now` count as `stop`: people in a hurry type that. A colon is a word of its own. */
 function bare(text: string): string {
-  const spaced = text.trim().replace(/^(\/?(?:remember|goal)):\s*/i, "$1 : ");
-  return spaced.replace(/^(\/?stop)[.!]+$/i, "$1");
+  const asked = text.trim().replace(/^(\/?goal)\s*\?+$/i, "$1");
+  const spaced = asked.replace(/^(\/?(?:remember|goal)):\s*/i, "$1 : ");
+  const polite = spaced.replace(POLITE, "");
+  return /^\/?stop[.!]*$/i.test(polite) ? polite.replace(/[.!]+$/, "") : spaced;
 }
 
 /** A slash and an unknown word: a command if it is close to one or stands alone, else a path or prose. */

@@ -1,6 +1,7 @@
 import { totalTokens } from "../core/block.ts";
 import { addMoney, moneyText, NO_MONEY } from "../core/money.ts";
 import { counted } from "../core/text.ts";
+import { SAVE_EVAL } from "../core/tool-spec.ts";
 import { MODEL_EXAMPLE } from "../models/load.ts";
 import type { ModelUse, Thread } from "../thread/state.ts";
 
@@ -91,6 +92,8 @@ export function meantCommand(word: string, rest: string): string {
 }
 
 export function unknownTool(tool: string, meant: string | undefined): string {
+  if (tool === SAVE_EVAL)
+    return "Threads are not kept as cases here. Admins: `evals: { folder: /srv/evals }` in watchkeeper.yaml (docs/evals.md).";
   const hint = meant === undefined ? "`tools` lists them." : `Did you mean \`${meant}\`?`;
   return `There's no tool called ${tool}. ${hint}`;
 }

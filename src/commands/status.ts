@@ -6,6 +6,7 @@ import { isOpen } from "../thread/action.ts";
 import { type TalkingRun, talkingRuns, type Thread } from "../thread/state.ts";
 import { refOf } from "../thread/call.ts";
 import { whatOf } from "../thread/phrases.ts";
+import { goalLines } from "./goal-status.ts";
 import type { Tool } from "../tools/tool.ts";
 
 export interface StatusParts {
@@ -45,6 +46,7 @@ export function statusText(thread: Thread, parts: StatusParts): string {
     ...aboutLines(parts, thread.model),
     `Open approvals in this thread: ${listed(open)}`,
     `Running in this thread: ${listed(running)}`,
+    ...goalLines(thread),
     ...Object.values(talkingRuns(thread)).map(usedLine),
   ].join("\n");
 }

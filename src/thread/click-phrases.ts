@@ -87,6 +87,8 @@ export const offerAnswers = {
 /** What somebody is told alone who asked for more of a budget. */
 export const budgetAnswers = {
   nothing: "Nothing is at work here that could be extended.",
+  onlyGoal: (goal: string) =>
+    `Beside the goal ${goal} nothing is at work here. To let that use more, type: goal extend`,
   over: (run: string) => `${run} has ended. Write "continue" to go on from there.`,
   helper: (run: string, parent: string) =>
     `${run} is a helper of ${parent}, so it can't be extended. Extend ${parent}.`,

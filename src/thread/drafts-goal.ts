@@ -1,12 +1,21 @@
 import type { AppendKind, Draft } from "../core/entry.ts";
+import type { GoalPause } from "../core/goal.ts";
 import type { GoalThought } from "../core/goal-appends.ts";
+import { notice } from "./drafts-notices.ts";
 import { windowFor } from "./drafts-runs.ts";
-import { entryId, runName } from "./entry-ids.ts";
+import { entryId, noticeId, runName } from "./entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";
 import { heldToCalls } from "./goal-evidence.ts";
 import { notesForTask } from "./goal-memory.ts";
 import { nextMove } from "./goal-next.ts";
-import { deliverText, GOALS_OFF, ONLY_TALK, planProblems, taskWords } from "./goal-phrases.ts";
+import {
+  deliverText,
+  GOALS_OFF,
+  ONLY_TALK,
+  pausedItself,
+  planProblems,
+  taskWords,
+} from "./goal-phrases.ts";
 import {
   heeded,
   MAX_TASKS,
@@ -20,6 +29,7 @@ import {
   waitsInFront,
 } from "./goal-rules.ts";
 import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
+import { mentionable } from "./mentions.ts";
 import { modeFor, termsFor } from "./modes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -55,11 +65,9 @@ export function goalMoveDrafts(around: Surroundings): Draft<AppendKind>[] | unde
     case "verdict":
       return [judgedDraft(move.goal, move.task, move.work, move.verdict)];
     case "begin":
-      return [taskDraft(move.goal, move.task, around)];
-    case "pause": {
-      const { why: pause, text } = move;
-      return [goalStateDraft(move.goal, { state: "paused", pause, text })];
-    }
+      return taskDrafts(move.goal, move.task, around);
+    case "pause":
+      return pauseDrafts(move);
     case "end": {
       const { status, text } = move;
       return [goalStateDraft(move.goal, { state: "ended", status, text })];
@@ -67,19 +75,35 @@ export function goalMoveDrafts(around: Surroundings): Draft<AppendKind>[] | unde
   }
 }
 
+/** It pauses by itself, and who began it is told: it may be hours later. */
+function pauseDrafts({
+  goal,
+  why: pause,
+  text,
+}: {
+  goal: Goal;
+  why: GoalPause;
+  text: string;
+}): Draft<AppendKind>[] {
+  const state = goalStateDraft(goal, { state: "paused", pause, text });
+  const { by } = goal.started;
+  const mentions = by === undefined ? [] : mentionable([by.account]);
+  const id = noticeId.goalPaused(state.goal, state.number);
+  const more = mentions.length > 0 ? { mentions } : {};
+  return [state, notice(id, pausedItself(goal, pause, text), more)];
+}
+
 /** The run that does the task. Where goals are off, it waits until they are on again. */
-function taskDraft(
+function taskDrafts(
   goal: Goal,
   task: GoalTask,
   { thread, run: parts, now, channels }: Surroundings,
-): Draft<"run_started"> | Draft<"goal_state"> {
+): Draft<AppendKind>[] {
   const { terms: main } = parts;
   const terms = main && termsFor(main, { kind: "goal" });
   const isChat = main && modeFor(main, { isAsked: true, channels }).kind === "chat";
-  if (terms === undefined || isChat === true) {
-    const text = isChat === true ? ONLY_TALK : GOALS_OFF;
-    return goalStateDraft(goal, { state: "paused", pause: "trouble", text });
-  }
+  if (terms === undefined || isChat === true)
+    return pauseDrafts({ goal, why: "trouble", text: isChat === true ? ONLY_TALK : GOALS_OFF });
   const run = runName(thread.counts.runs + 1);
   const { goal: name, principals } = goal.started;
   const model = parts.model ?? goal.started.model;
@@ -92,7 +116,7 @@ function taskDraft(
     ...(cents !== undefined && { cents: Math.min(cents, left.cents ?? cents) }),
   };
   const context = notesForTask(goal, task).map(({ text }) => `- ${text}`);
-  return {
+  const started: Draft<"run_started"> = {
     id: entryId.runStarted(run),
     kind: "run_started",
     run,
@@ -113,6 +137,7 @@ function taskDraft(
     },
     goal: { goal: name, task: task.task, tries: task.tries + 1 },
   };
+  return [started];
 }
 
 function taskText(task: GoalTask): string {

@@ -112,6 +112,8 @@ export const noticeId = {
   expired: (waiting: string) => `expired:${waiting}`,
   /** An approved action waits for the end of a freeze. */
   frozen: (action: string, freeze: string) => `frozen:${action}:${freeze}`,
+  /** A goal paused by itself: by its state's number. */
+  goalPaused: (goal: string, number: number) => `goal-paused:${goal}.${number}`,
   parked: (last: number) => `parked:${last}`,
   back: (last: number) => `back:${last}`,
 } as const;

@@ -7,6 +7,7 @@ import { budgetAnswers } from "./click-phrases.ts";
 import { privateNotice } from "./drafts-notices.ts";
 import { continuingDraft } from "./drafts-runs.ts";
 import { entryId } from "./entry-ids.ts";
+import { goalAtWork } from "./goal.ts";
 import { nearness } from "./gates/limit.ts";
 import type { ModelRun } from "./model-run.ts";
 import {
@@ -104,10 +105,13 @@ function whyNotExtend(
   run: Run | undefined,
   thread: Thread,
 ): string | undefined {
-  if (run === undefined) return action === "" ? budgetAnswers.nothing : budgetAnswers.over(action);
-  const { run: name, parent, goal } = run.started;
+  if (run === undefined && action !== "") return budgetAnswers.over(action);
+  const goal = run === undefined ? goalAtWork(thread) : undefined;
+  if (goal !== undefined) return budgetAnswers.onlyGoal(goal.started.goal);
+  if (run === undefined) return budgetAnswers.nothing;
+  const { run: name, parent, goal: of } = run.started;
   if (parent !== undefined) return budgetAnswers.helper(name, parent.run);
-  if (goal !== undefined) return budgetAnswers.ofGoal(name, goal.goal);
+  if (of !== undefined) return budgetAnswers.ofGoal(name, of.goal);
   if (!isTalking(run)) return budgetAnswers.over(name);
   if (run.stopped || seq < thread.stoppedAt) return budgetAnswers.stopped(name);
   const { extensions } = run.modelRun;

@@ -1,4 +1,4 @@
-import type { GoalBudget } from "../core/goal.ts";
+import type { GoalBudget, GoalPause } from "../core/goal.ts";
 import { counted, shortened } from "../core/text.ts";
 import type { Goal, GoalTask } from "./goal-state.ts";
 
@@ -54,6 +54,17 @@ export const pauses = {
     `${USED_UP[what](goal.budget)}\n\n${standing(goal)}`,
   trouble: (why: string) => `It can't go on now: ${why}`,
 } as const;
+
+/** A line of its own: the message that shows the goal stands far above by then, and nobody is told of its edits. */
+export function pausedItself(goal: Goal, why: GoalPause, text: string): string {
+  const { goal: name } = goal.started;
+  const next =
+    why === "budget"
+      ? "Extend in its message, or `goal extend`, lets it use more and go on."
+      : "`goal resume` has it try again.";
+  const [said = ""] = text.split("\n");
+  return `${name} is paused. ${said}${/[.!?]$/.test(said) ? "" : "."} ${next}`;
+}
 
 export const ends = {
   stopped: (by: string, goal: Goal) => `Stopped by ${by}.\n\n${standing(goal)}`,

@@ -78,6 +78,7 @@ test("journals of every version have these ids", () => {
     "withdrawn:x.2",
     "expired:x",
     "frozen:x:2",
+    "goal-paused:x.2",
     "parked:x",
     "back:x",
     "pasted:x",

@@ -120,6 +120,10 @@ test("pause and resume are pressed or typed; everybody sees it, and whoever is l
   const status = stage.said().at(-1)?.text;
   expect(status).toMatch(/^g1 · waits for your decision on a card · since /);
   expect(status).toContain("[>] change web");
+  await stage.ask("status");
+  expect(stage.said().at(-1)?.text).toMatch(
+    /\nGoal: g1 waits for your decision on a card, 0 of 1 task done; goal status says more$/,
+  );
   await stage.click("a1", { kind: "approve" }, "test:bob");
   await stage.settle();
   expect(card()).toMatchObject({ status: "done" });
@@ -133,6 +137,16 @@ test("a goal that used up its budget pauses, and each extension counts once whoe
   const card = () => stage.living()[0];
   expect(card()).toMatchObject({ status: "paused", pause: "budget", extension: { number: 1 } });
   expect(card()?.why).toContain("Done:\n- look at web");
+  // It may be hours later, and nobody is told of the edit of a message far above.
+  const told = stage.said().filter(({ kind }) => kind === "notice");
+  expect(told).toMatchObject([{ mentions: ["test:ana"] }]);
+  expect(told[0]?.text).toBe(
+    "g1 is paused. The 6 steps of its budget are used up. Extend in its message, or `goal extend`, lets it use more and go on.",
+  );
+  await stage.ask("goal status");
+  expect(stage.said().at(-1)?.text).not.toContain("Done:");
+  await stage.ask("extend");
+  expect(stage.chat.whispers().at(-1)).toMatch(/ type: goal extend$/);
   await stage.press({ kind: "goal", do: "resume" });
   expect(stage.chat.whispers().at(-1)).toMatch(/`goal extend` lets it use more/);
   await stage.press({ kind: "extend" }, "test:bob");

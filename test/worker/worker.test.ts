@@ -42,6 +42,13 @@ test("a Stop that finds nothing says so", async () => {
   expect(stage.chat.whispers()).toEqual(["Nothing was running."]);
 });
 
+test("where threads are kept nowhere as cases, who wants one is told what is missing", async () => {
+  const stage = await createStage();
+  await stage.say("run save_eval");
+  await stage.settle();
+  expect(stage.chat.answers().at(-1)?.text).toContain("evals: { folder: /srv/evals }");
+});
+
 test("help, status, tools, approvals and cost are answered from the thread and the tools", async () => {
   const act = fakeTool({ name: "act", effect: "write" });
   const stage = await createStage({ tools: [act] });
