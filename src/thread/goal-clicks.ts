@@ -25,7 +25,7 @@ function meantGoal(thread: Thread, name: string): Goal | undefined {
   return name === THE_GOAL ? goalAtWork(thread) : thread.goals.get(name);
 }
 
-/** Undefined: the author has to be looked up first. Who began it needs no look-up. */
+/** Undefined: the author has to be looked up first. Who began it needs no look-up to pause it or have it go on. */
 export function goalClickDrafts(
   click: Entry<"click">,
   author: Author | "unknown" | undefined,
@@ -36,7 +36,9 @@ export function goalClickDrafts(
   if (goal === undefined) return say(goalAnswers.none);
   const why = whyNot(click, goal, thread);
   if (why !== undefined) return say(why);
-  if (!goal.started.principals.includes(click.actor.account)) {
+  // A goal goes on for days: who may still spend is looked up each time.
+  const { choice, actor } = click;
+  if (choice.kind === "extend" || !goal.started.principals.includes(actor.account)) {
     if (author === "unknown") return say(goalAnswers.notLookedUp(LIMIT_MINUTES));
     if (author === undefined) return undefined;
     if (!author.eligible) return say(author.why);

@@ -195,3 +195,23 @@ test("a report is never written through a link that lies in its folder", async (
   expect(await readFile(join(folder, "a.md"), "utf8")).toBe("report");
   expect((await readdir(folder)).toSorted()).toEqual(["a.md", "kept"]);
 });
+
+test("who began a goal extends it as long as they are a full member, and something is left of the day", async () => {
+  const standings: Record<string, "member" | "guest"> = {
+    "test:ana": "member",
+    "test:bob": "member",
+  };
+  const stage = await given(["change web"], changing, {
+    chat: createChat({ finds: true, standings }),
+  });
+  await stage.ask("goal change web");
+  standings["test:ana"] = "guest";
+  await stage.ask("goal extend by 5 steps");
+  expect(stage.chat.whispers().at(-1)).toMatch(/^Guests can't extend\./);
+  const { terms } = stage.parts.run;
+  if (terms !== undefined)
+    stage.parts.run = { ...stage.parts.run, terms: { ...terms, tokensPerDay: 1 } };
+  await stage.ask("goal extend by 5 steps", "test:bob");
+  expect(stage.chat.whispers().at(-1)).toContain("tokensPerDay");
+  expect((await stage.goal()).budget.steps).toBe(40);
+});

@@ -17,7 +17,6 @@ import {
 } from "../../thread/click-rights.ts";
 import type { ClickFacts } from "../../thread/drafts-clicks.ts";
 import type { Hint } from "../../thread/drafts-notices.ts";
-import { isGoal } from "../../core/goal.ts";
 import { numberOfAction } from "../../thread/entry-ids.ts";
 import { pastAction } from "../../thread/fold.ts";
 import { viewFor } from "../../thread/views.ts";
@@ -95,8 +94,8 @@ function showExtended(ctx: ThreadContext, { choice, id }: Entry<"click">): void 
   }
 }
 
-function isForBudget({ choice, action }: Entry<"click">): boolean {
-  return choice.kind === "continue" || (choice.kind === "extend" && !isGoal(action));
+function isForBudget({ choice }: Entry<"click">): boolean {
+  return choice.kind === "continue" || choice.kind === "extend";
 }
 
 function isTypedYes({ choice, digest }: Entry<"click">): boolean {
