@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { isoUtc } from "../core/instant.ts";
 import { counted, shortened } from "../core/text.ts";
-import { notesForJudge, notesForPlan } from "../thread/goal-memory.ts";
-import { answerOf } from "../thread/goal-phrases.ts";
-import { MAX_PARTS, MAX_TASKS, uncalled, waitsInFront } from "../thread/goal-rules.ts";
-import type { Goal, GoalNote, GoalTask, GoalWork } from "../thread/goal-state.ts";
+import { notesForJudge, notesForPlan } from "../thread/goals/notes.ts";
+import { answerOf } from "../thread/goals/phrases.ts";
+import { MAX_PARTS, MAX_TASKS, uncalled, waitsInFront } from "../thread/goals/rules.ts";
+import type { Goal, GoalNote, GoalTask, GoalWork } from "../thread/goals/state.ts";
 import { GOAL_VERDICTS, type GoalBudget } from "../core/goal.ts";
 import { note, nameLabel } from "./said.ts";
 

@@ -14,8 +14,8 @@ import { DIGEST } from "../handoff/digest-handler.ts";
 import { createSchedule, type Schedule } from "../handoff/schedule.ts";
 import type { Journal } from "../journal/journal.ts";
 import { fold } from "../thread/fold.ts";
-import { usedBy } from "../thread/goal.ts";
-import type { Goal } from "../thread/goal-state.ts";
+import { usedBy } from "../thread/goals/goal.ts";
+import type { Goal } from "../thread/goals/state.ts";
 import { Thread } from "../thread/state.ts";
 
 /** Goals that begin by themselves: each time once for all replicas, in a thread of its own, told with what it may use. */

@@ -3,10 +3,10 @@ import type { JournalKey } from "../core/journal-key.ts";
 import type { Journal } from "../journal/journal.ts";
 import { runOfCall } from "../thread/entry-ids.ts";
 import { rootOf } from "../thread/family.ts";
-import { MAX_REPORT } from "../thread/fold-goal.ts";
+import { MAX_REPORT } from "../thread/goals/fold.ts";
 import { fold } from "../thread/fold.ts";
-import type { Goal } from "../thread/goal-state.ts";
-import { standing } from "../thread/goal-phrases.ts";
+import type { Goal } from "../thread/goals/state.ts";
+import { standing } from "../thread/goals/phrases.ts";
 import { Thread } from "../thread/state.ts";
 import type { GoalWork } from "../tools/integration.ts";
 

@@ -2,8 +2,8 @@ import { GOAL_MARKS, type ShownGoal, type UsedOf } from "../core/goal.ts";
 import { formatUtc, showDuration } from "../core/instant.ts";
 import { dollarText, microdollarsOfCents } from "../core/money.ts";
 import { counted, oneLine } from "../core/text.ts";
-import { goalAtWork, newestGoal, shownGoal } from "../thread/goal.ts";
-import { goalAnswers } from "../thread/goal-click-phrases.ts";
+import { goalAtWork, newestGoal, shownGoal } from "../thread/goals/goal.ts";
+import { goalAnswers } from "../thread/goals/click-phrases.ts";
 import type { Thread } from "../thread/state.ts";
 
 /** How the thread's goal stands, as of its newest entry: the one at work, else the newest. */

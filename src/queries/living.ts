@@ -1,6 +1,6 @@
 import type { LivingCard } from "../adapters/shown.ts";
 import type { Thread } from "../thread/state.ts";
-import { newGoal } from "../thread/goal-state.ts";
+import { newGoal } from "../thread/goals/state.ts";
 import type { LivingMessage } from "../thread/shown-living.ts";
 import { alertsOf } from "./alerts.ts";
 import { goalCardOf } from "./goals.ts";

@@ -12,7 +12,7 @@ import { results, turned } from "./phrases.ts";
 import { privateNotice, withdrawalNotices } from "./drafts-notices.ts";
 import { type Author, LIMIT_MINUTES, unknownCall } from "./click-rights.ts";
 import { entryId } from "./entry-ids.ts";
-import { goalClickDrafts, isOfGoal } from "./goal-clicks.ts";
+import { goalClickDrafts, isOfGoal } from "./goals/clicks.ts";
 import { offerTaken, openingCall } from "./incident-offer.ts";
 import { openingDraft, repeatingDraft, turnedDrafts, undoingDraft } from "./drafts-runs.ts";
 import { continueDrafts, extendDrafts } from "./extending.ts";

@@ -39,10 +39,10 @@ import {
   goalMoveDrafts,
   goalPlanDrafts,
   type GoalPlanFacts,
-} from "./drafts-goal.ts";
+} from "./goals/drafts.ts";
 import { planDraft, type PlanFacts } from "./plan.ts";
 import type { KnownStep, StepOf } from "./steps.ts";
-import { REPORT_VIEW, reportId } from "./goal-message.ts";
+import { REPORT_VIEW, reportId } from "./goals/message.ts";
 import { RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW } from "./task.ts";
 import type { Undelivered } from "./undelivered.ts";
@@ -59,7 +59,7 @@ import {
   type ModelFacts,
   modelDrafts,
 } from "./drafts-runs.ts";
-import { goalBegunDrafts, SCHEDULED } from "./goal-begin.ts";
+import { goalBegunDrafts, SCHEDULED } from "./goals/begin.ts";
 import { livingName } from "./fold-living.ts";
 import type { Call } from "./call.ts";
 import type { Surroundings } from "./surroundings.ts";

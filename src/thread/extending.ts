@@ -7,7 +7,7 @@ import { budgetAnswers } from "./click-phrases.ts";
 import { privateNotice } from "./drafts-notices.ts";
 import { continuingDraft } from "./drafts-runs.ts";
 import { entryId } from "./entry-ids.ts";
-import { goalAtWork } from "./goal.ts";
+import { goalAtWork } from "./goals/goal.ts";
 import { nearness } from "./gates/limit.ts";
 import type { ModelRun } from "./model-run.ts";
 import {

@@ -58,10 +58,10 @@ import {
   applyGoalStarted,
   applyGoalState,
   noteGoal,
-} from "./fold-goal.ts";
-import { goalAtWork } from "./goal.ts";
+} from "./goals/fold.ts";
+import { goalAtWork } from "./goals/goal.ts";
 import { THE_GOAL } from "../core/goal.ts";
-import { applyReportWritten, noteGoalMessage, REPORT_VIEW } from "./goal-message.ts";
+import { applyReportWritten, noteGoalMessage, REPORT_VIEW } from "./goals/message.ts";
 import { noteRecord, RECORD_VIEW } from "./record.ts";
 import { MEMORY_VIEW, noteTask } from "./task.ts";
 import { whatOf } from "./phrases.ts";

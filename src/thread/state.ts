@@ -11,7 +11,7 @@ import { type Money, NO_MONEY } from "../core/money.ts";
 import type { Actor, Entry, JsonObject, NewerEntry, Outcome, UnreadFile } from "../core/entry.ts";
 import type { ShownIncident, ShownAlerts, Root, Silence } from "./shown-living.ts";
 import { type Call, refOf } from "./call.ts";
-import type { Goal } from "./goal-state.ts";
+import type { Goal } from "./goals/state.ts";
 
 /** Whoever wrote what it answers deleted that while it was at work. */
 export function isWithdrawn({ stopped, stoppedBy, messages }: Run): boolean {

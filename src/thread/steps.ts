@@ -2,7 +2,7 @@ import type { NextTurn } from "./decide-run.ts";
 import type { ModelRun } from "./model-run.ts";
 import type { Action, Grant } from "./action.ts";
 import type { Planning } from "../core/plan.ts";
-import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
+import type { Goal, GoalTask, GoalWork } from "./goals/state.ts";
 import type { Entry } from "../core/entry.ts";
 import type { RecordOwed } from "./record-notes.ts";
 import type { Undelivered } from "./undelivered.ts";

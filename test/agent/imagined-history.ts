@@ -4,7 +4,7 @@ import { foldTranscript } from "../../src/agent/transcript.ts";
 import { Transcript } from "../../src/agent/transcript-turns.ts";
 import type { Actor } from "../../src/core/entry.ts";
 import { fold } from "../../src/thread/fold.ts";
-import { goalStartedDraft } from "../../src/thread/goal.ts";
+import { goalStartedDraft } from "../../src/thread/goals/goal.ts";
 import { Thread } from "../../src/thread/state.ts";
 import { Conversation, foldConversation } from "../../src/worker/thread/conversation.ts";
 import { snapshots } from "../../src/worker/thread/snapshot.ts";

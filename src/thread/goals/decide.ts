@@ -1,7 +1,7 @@
-import { nextMove } from "./goal-next.ts";
-import type { Thread } from "./state.ts";
-import type { Scene, Step } from "./steps.ts";
-import { workKey } from "./work-keys.ts";
+import { nextMove } from "./next.ts";
+import type { Thread } from "../state.ts";
+import type { Scene, Step } from "../steps.ts";
+import { workKey } from "../work-keys.ts";
 
 /** What the thread's goal needs next: a plan or a verdict, which take time, or an entry that follows at once. */
 export function goalStep(thread: Thread, { now, busy, owesPlace }: Scene): Step | undefined {

@@ -1,5 +1,5 @@
-import { termsIn } from "../core/terms.ts";
-import type { Goal, GoalNote } from "./goal-state.ts";
+import { termsIn } from "../../core/terms.ts";
+import type { Goal, GoalNote } from "./state.ts";
 
 /** What of a goal's notes its planner, a task's run and the judge of that are told. The same notes always give the same. */
 

@@ -1,7 +1,7 @@
-import { gradeIn, withWarning } from "./evidence.ts";
-import type { CallEffect } from "./model-run.ts";
-import * as phrases from "./phrases.ts";
-import { digitsIn, numbersIn, REFERENCE, removeReferences } from "./sentences.ts";
+import { gradeIn, withWarning } from "../evidence.ts";
+import type { CallEffect } from "../model-run.ts";
+import * as phrases from "../phrases.ts";
+import { digitsIn, numbersIn, REFERENCE, removeReferences } from "../sentences.ts";
 
 /**
  * The answer of a goal, held against the thread's calls: it cites only what ran, and says where it is sure of something that it cites

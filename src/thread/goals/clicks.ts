@@ -1,13 +1,13 @@
-import { extensionOf } from "../core/budget.ts";
-import type { AppendKind, Draft, Entry } from "../core/entry.ts";
-import { isGoal, THE_GOAL } from "../core/goal.ts";
-import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
-import { privateNotice } from "./drafts-notices.ts";
-import { goalAnswers } from "./goal-click-phrases.ts";
+import { extensionOf } from "../../core/budget.ts";
+import type { AppendKind, Draft, Entry } from "../../core/entry.ts";
+import { isGoal, THE_GOAL } from "../../core/goal.ts";
+import { type Author, LIMIT_MINUTES } from "../click-rights.ts";
+import { privateNotice } from "../drafts-notices.ts";
+import { goalAnswers } from "./click-phrases.ts";
 import { goalAtWork, goalStateDraft } from "./goal.ts";
-import type { Goal } from "./goal-state.ts";
-import type { Thread } from "./state.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { Goal } from "./state.ts";
+import type { Thread } from "../state.ts";
+import type { Surroundings } from "../surroundings.ts";
 
 /** What people do with a goal that is there: pause it, have it go on, let it use more. */
 

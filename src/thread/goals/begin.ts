@@ -1,11 +1,11 @@
-import type { AppendKind, Command, Draft } from "../core/entry.ts";
-import { type Author, LIMIT_MINUTES } from "./click-rights.ts";
-import { runEndedDraft, startedDraft } from "./drafts-runs.ts";
-import { goalAnswers } from "./goal-click-phrases.ts";
+import type { AppendKind, Command, Draft } from "../../core/entry.ts";
+import { type Author, LIMIT_MINUTES } from "../click-rights.ts";
+import { runEndedDraft, startedDraft } from "../drafts-runs.ts";
+import { goalAnswers } from "./click-phrases.ts";
 import { goalAtWork, goalStartedDraft } from "./goal.ts";
-import { modeFor } from "./modes.ts";
-import type { PendingPost } from "./state.ts";
-import type { Surroundings } from "./surroundings.ts";
+import { modeFor } from "../modes.ts";
+import type { PendingPost } from "../state.ts";
+import type { Surroundings } from "../surroundings.ts";
 
 /** Whoever wants it: a person, or a schedule. */
 export function beginsGoal({ entry, stopped }: PendingPost): boolean {

@@ -1,10 +1,10 @@
-import type { GoalEnd, GoalPause } from "../core/goal.ts";
+import type { GoalEnd, GoalPause } from "../../core/goal.ts";
 import { goalAtWork, goalRun, usedUp } from "./goal.ts";
-import { ends, pauses } from "./goal-phrases.ts";
-import { MAX_BARREN, MAX_FAILURES, ruleVerdict, uncalled, type Verdict } from "./goal-rules.ts";
-import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
-import { rootOf } from "./family.ts";
-import type { Run, Thread } from "./state.ts";
+import { ends, pauses } from "./phrases.ts";
+import { MAX_BARREN, MAX_FAILURES, ruleVerdict, uncalled, type Verdict } from "./rules.ts";
+import type { Goal, GoalTask, GoalWork } from "./state.ts";
+import { rootOf } from "../family.ts";
+import type { Run, Thread } from "../state.ts";
 
 /** How a goal goes on: decided from the fold and the clock alone. */
 

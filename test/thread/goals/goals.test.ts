@@ -1,16 +1,21 @@
 import { deserialize, serialize } from "node:v8";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import type { Entry } from "../../src/core/entry.ts";
-import { decide } from "../../src/thread/decide.ts";
-import { fold } from "../../src/thread/fold.ts";
-import { goalAtWork, goalStartedDraft, goalStateDraft, leftOf } from "../../src/thread/goal.ts";
-import { heldToCalls } from "../../src/thread/goal-evidence.ts";
-import { notesForPlan, notesForTask } from "../../src/thread/goal-memory.ts";
-import { textKey } from "../../src/thread/goal-rules.ts";
-import type { GoalNote } from "../../src/thread/goal-state.ts";
-import { Thread } from "../../src/thread/state.ts";
-import { wholeTrial } from "../agent/goal-trial.ts";
+import type { Entry } from "../../../src/core/entry.ts";
+import { decide } from "../../../src/thread/decide.ts";
+import { fold } from "../../../src/thread/fold.ts";
+import {
+  goalAtWork,
+  goalStartedDraft,
+  goalStateDraft,
+  leftOf,
+} from "../../../src/thread/goals/goal.ts";
+import { heldToCalls } from "../../../src/thread/goals/evidence.ts";
+import { notesForPlan, notesForTask } from "../../../src/thread/goals/notes.ts";
+import { textKey } from "../../../src/thread/goals/rules.ts";
+import type { GoalNote } from "../../../src/thread/goals/state.ts";
+import { Thread } from "../../../src/thread/state.ts";
+import { wholeTrial } from "../../agent/goal-trial.ts";
 
 let entries: readonly Entry[] = [];
 beforeAll(async () => {

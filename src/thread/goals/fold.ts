@@ -1,19 +1,19 @@
-import { addUsage } from "../core/block.ts";
-import { addBudget } from "../core/budget.ts";
-import type { Entry, Kind } from "../core/entry.ts";
-import { GOAL_TOOLS } from "../core/goal.ts";
-import { addMoney, moneyOf } from "../core/money.ts";
-import { headOf, oneLine, shortened } from "../core/text.ts";
-import { FIND_TOOLS, UPDATE_PLAN } from "../core/tool-spec.ts";
-import type { Call } from "./call.ts";
-import { citationOf } from "./entry-ids.ts";
-import { forgetRun, rootOf } from "./family.ts";
+import { addUsage } from "../../core/block.ts";
+import { addBudget } from "../../core/budget.ts";
+import type { Entry, Kind } from "../../core/entry.ts";
+import { GOAL_TOOLS } from "../../core/goal.ts";
+import { addMoney, moneyOf } from "../../core/money.ts";
+import { headOf, oneLine, shortened } from "../../core/text.ts";
+import { FIND_TOOLS, UPDATE_PLAN } from "../../core/tool-spec.ts";
+import type { Call } from "../call.ts";
+import { citationOf } from "../entry-ids.ts";
+import { forgetRun, rootOf } from "../family.ts";
 import { goalAtWork, goalRun, waitsForPeople } from "./goal.ts";
-import { waitsInFront } from "./goal-rules.ts";
-import { type Goal, type GoalTask, newGoal } from "./goal-state.ts";
-import { stableHash } from "./model-run.ts";
-import { spendAlone } from "./spending.ts";
-import type { Thread } from "./state.ts";
+import { waitsInFront } from "./rules.ts";
+import { type Goal, type GoalTask, newGoal } from "./state.ts";
+import { stableHash } from "../model-run.ts";
+import { spendAlone } from "../spending.ts";
+import type { Thread } from "../state.ts";
 
 /** The life of a goal: planned, its tasks done and judged one by one, to its end. */
 

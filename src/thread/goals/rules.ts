@@ -1,9 +1,9 @@
-import type { ErrorCode } from "../core/errors.ts";
-import type { GoalVerdict } from "../core/goal.ts";
-import { wordsIn } from "../core/spellings.ts";
-import { oneLine, shortened } from "../core/text.ts";
-import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
-import { verdicts } from "./goal-phrases.ts";
+import type { ErrorCode } from "../../core/errors.ts";
+import type { GoalVerdict } from "../../core/goal.ts";
+import { wordsIn } from "../../core/spellings.ts";
+import { oneLine, shortened } from "../../core/text.ts";
+import type { Goal, GoalTask, GoalWork } from "./state.ts";
+import { verdicts } from "./phrases.ts";
 
 /** What holds a goal to its end, whatever models say. */
 

@@ -1,7 +1,7 @@
-import type { Entry, Kind } from "../core/entry.ts";
-import { rootOf } from "./family.ts";
-import type { Goal } from "./goal-state.ts";
-import type { Thread } from "./state.ts";
+import type { Entry, Kind } from "../../core/entry.ts";
+import { rootOf } from "../family.ts";
+import type { Goal } from "./state.ts";
+import type { Thread } from "../state.ts";
 
 /** As deliveries name the folder for reports. */
 export const REPORT_VIEW = "reports";

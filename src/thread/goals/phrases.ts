@@ -1,6 +1,6 @@
-import type { GoalBudget, GoalPause } from "../core/goal.ts";
-import { counted, shortened } from "../core/text.ts";
-import type { Goal, GoalTask } from "./goal-state.ts";
+import type { GoalBudget, GoalPause } from "../../core/goal.ts";
+import { counted, shortened } from "../../core/text.ts";
+import type { Goal, GoalTask } from "./state.ts";
 
 /** What people and models read of goals. */
 

@@ -1,13 +1,13 @@
-import type { AppendKind, Draft } from "../core/entry.ts";
-import type { GoalPause } from "../core/goal.ts";
-import type { GoalThought } from "../core/goal-appends.ts";
-import { notice } from "./drafts-notices.ts";
-import { windowFor } from "./drafts-runs.ts";
-import { entryId, noticeId, runName } from "./entry-ids.ts";
+import type { AppendKind, Draft } from "../../core/entry.ts";
+import type { GoalPause } from "../../core/goal.ts";
+import type { GoalThought } from "../../core/goal-appends.ts";
+import { notice } from "../drafts-notices.ts";
+import { windowFor } from "../drafts-runs.ts";
+import { entryId, noticeId, runName } from "../entry-ids.ts";
 import { goalStateDraft, leftOf } from "./goal.ts";
-import { heldToCalls } from "./goal-evidence.ts";
-import { notesForTask } from "./goal-memory.ts";
-import { nextMove } from "./goal-next.ts";
+import { heldToCalls } from "./evidence.ts";
+import { notesForTask } from "./notes.ts";
+import { nextMove } from "./next.ts";
 import {
   deliverText,
   GOALS_OFF,
@@ -15,7 +15,7 @@ import {
   pausedItself,
   planProblems,
   taskWords,
-} from "./goal-phrases.ts";
+} from "./phrases.ts";
 import {
   heeded,
   MAX_TASKS,
@@ -27,11 +27,11 @@ import {
   uncalled,
   type Verdict,
   waitsInFront,
-} from "./goal-rules.ts";
-import type { Goal, GoalTask, GoalWork } from "./goal-state.ts";
-import { mentionable } from "./mentions.ts";
-import { modeFor, termsFor } from "./modes.ts";
-import type { Surroundings } from "./surroundings.ts";
+} from "./rules.ts";
+import type { Goal, GoalTask, GoalWork } from "./state.ts";
+import { mentionable } from "../mentions.ts";
+import { modeFor, termsFor } from "../modes.ts";
+import type { Surroundings } from "../surroundings.ts";
 
 /** Which entries follow where a goal is planned, its task begun and judged, and where it pauses or ends. */
 

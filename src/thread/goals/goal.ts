@@ -1,14 +1,14 @@
-import { countedTokens } from "../core/block.ts";
-import type { Draft } from "../core/entry.ts";
-import type { GoalBudget, ShownGoal, ShownGoalTask } from "../core/goal.ts";
-import { centsOf } from "../core/money.ts";
-import { REMOVED } from "../core/removed.ts";
-import type { Call } from "./call.ts";
-import { entryId } from "./entry-ids.ts";
-import { REMOVAL } from "./goal-phrases.ts";
-import type { Goal, GoalTask } from "./goal-state.ts";
-import type { Run, Thread } from "./state.ts";
-import { isWaiting } from "./waiting.ts";
+import { countedTokens } from "../../core/block.ts";
+import type { Draft } from "../../core/entry.ts";
+import type { GoalBudget, ShownGoal, ShownGoalTask } from "../../core/goal.ts";
+import { centsOf } from "../../core/money.ts";
+import { REMOVED } from "../../core/removed.ts";
+import type { Call } from "../call.ts";
+import { entryId } from "../entry-ids.ts";
+import { REMOVAL } from "./phrases.ts";
+import type { Goal, GoalTask } from "./state.ts";
+import type { Run, Thread } from "../state.ts";
+import { isWaiting } from "../waiting.ts";
 
 /** What the goals of a thread come to: which is at work, what is left of its budget, how people see it. */
 

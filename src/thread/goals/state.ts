@@ -1,8 +1,8 @@
-import { NO_USAGE, type Usage } from "../core/block.ts";
-import type { Actor, Entry } from "../core/entry.ts";
-import type { GoalBudget, GoalPause, GoalSection, GoalTaskStatus } from "../core/goal.ts";
-import type { ShownGoalMessage } from "./shown-living.ts";
-import { type Money, NO_MONEY } from "../core/money.ts";
+import { NO_USAGE, type Usage } from "../../core/block.ts";
+import type { Actor, Entry } from "../../core/entry.ts";
+import type { GoalBudget, GoalPause, GoalSection, GoalTaskStatus } from "../../core/goal.ts";
+import type { ShownGoalMessage } from "../shown-living.ts";
+import { type Money, NO_MONEY } from "../../core/money.ts";
 
 /** A goal as its thread's entries say: everything that decides how it goes on. */
 export interface Goal {
