@@ -7,7 +7,7 @@ import { loadConfig } from "../src/config/config.ts";
 import { messageOf } from "../src/core/errors.ts";
 import { NO_MONEY } from "../src/core/money.ts";
 import { isRecord } from "../src/core/json.ts";
-import { type EvalCase, readCase, readCases } from "../src/evals/case.ts";
+import { type EvalCase, casesAt, readCases } from "../src/evals/case.ts";
 import { judge } from "../src/evals/judge.ts";
 import { type Result, reportText, summarise } from "../src/evals/report.ts";
 import { scoreOf } from "../src/evals/score.ts";
@@ -41,14 +41,12 @@ const { values, positionals } = parseArgs({
 
 function casesOf(names: readonly string[]): EvalCase[] {
   if (names.length === 0) return readCases(CASES);
-  return names.flatMap((name) => {
-    if (!name.includes("/")) return [readCase(join(CASES, name))];
-    try {
-      return [readCase(name)];
-    } catch {
-      return readCases(name);
-    }
-  });
+  try {
+    return names.flatMap((name) => casesAt(name.includes("/") ? name : join(CASES, name)));
+  } catch (error) {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exit(2);
+  }
 }
 
 function settingsIn(file: string): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import * as z from "zod";
@@ -161,6 +161,14 @@ export function readCase(folder: string): EvalCase {
     outputs: said.world === undefined ? read(OUTPUTS_FILE, z.array(output), JSON.parse) : [],
     script: hasScript ? read(SCRIPT_FILE, z.array(turn).min(1), JSON.parse) : undefined,
   };
+}
+
+/** The case that this folder is, or those that it holds. @throws as `readCase`, and where there is none */
+export function casesAt(folder: string): EvalCase[] {
+  if (existsSync(join(folder, CASE_FILE))) return [readCase(folder)];
+  const cases = existsSync(folder) ? readCases(folder) : [];
+  if (cases.length > 0) return cases;
+  throw new BotError("INPUT_INVALID", `${folder} is no case: there is no ${CASE_FILE} in it.`);
 }
 
 /** The cases of a folder by name. @throws as `readCase` */

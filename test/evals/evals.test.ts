@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createLabWorlds, withAddresses } from "../../eval/lab-world.ts";
 import type { Entry } from "../../src/core/entry.ts";
 import { NO_MONEY } from "../../src/core/money.ts";
-import { type FrozenOutput, readCase } from "../../src/evals/case.ts";
+import { casesAt, type FrozenOutput, readCase } from "../../src/evals/case.ts";
 import { factsOf } from "../../src/evals/facts.ts";
 import { createFrozenWorld } from "../../src/evals/frozen.ts";
 import { judge } from "../../src/evals/judge.ts";
@@ -187,6 +187,11 @@ test("a mistake in a case is told with its file and key", () => {
   writeFileSync(join(folder, "outputs.json"), "[]");
   expect(() => readCase(folder)).toThrow(/case\.yaml: .*\n?.*kind/s);
   expect(() => readCase(folder)).toThrow(/wants/);
+  // Named by its path it is told as well, and is not taken for an empty folder of cases.
+  expect(() => casesAt(folder)).toThrow(/wants/);
+  expect(() => casesAt(join(folder, "missing"))).toThrow(
+    /missing is no case: there is no case\.yaml/,
+  );
 });
 
 test("a case may name a lab's servers in place of outputs, nothing else that is started or asked", () => {
