@@ -25,8 +25,11 @@ const LINES_SHARE = 1 / 8;
 /** Of the summary, and characters of a token. */
 export const SUMMARY_SHARE = 1 / 4;
 const CHARS = 4;
-/** However little room there is, a result says this much. */
-const LEAST_BYTES = 400;
+/** However little room there is, a result says this much, and so does each message that the run was told. */
+export const LEAST_BYTES = 400;
+/** And where not even that fits: then of those messages the first and the newest stay, of so many characters together. */
+export const FEWEST_BYTES = 100;
+const FEWEST_CHARS = 1_000;
 
 /** What a condensed transcript begins with. */
 const HEAD = "Context of previous work:\n\n";
@@ -36,12 +39,13 @@ export type Plan = Pick<Entry<"condensed">, "from" | "to" | "cut">;
 /**
  * Which entries a summary is to stand for: all but those of the newest groups, of which as many stay as fit, four at most. Undefined
  * where nothing would be left to summarize. `room`: tokens of everything but prompt and tools; `own`: turns from here on are
- * never condensed.
+ * never condensed; `least`: what a result says at least.
  */
 export function planCondense(
   { turns, marks }: Transcript,
   room: number,
   own = Infinity,
+  least = LEAST_BYTES,
 ): Plan | undefined {
   const starts = turns.flatMap(({ role }, i) => (role === "assistant" ? [startOf(marks, i)] : []));
   const most = Math.min(TAIL_GROUPS, starts.length - 1);
@@ -58,10 +62,11 @@ export function planCondense(
   const stays = turns.filter((_, i) => (marks[i] ?? 0) > plan.to);
   const length = lengthOf(stays);
   const results = stays.flatMap((turn) => (turn.role === "tool" ? turn.results : []));
-  if (length <= chars || results.length === 0) return plan;
+  if (length <= chars) return plan;
+  if (results.length === 0) return least < LEAST_BYTES ? { ...plan, cut: least } : plan;
   const texts = results.reduce((sum, { text }) => sum + JSON.stringify(text).length, 0);
   const left = Math.max(0, chars - (length - texts));
-  return { ...plan, cut: Math.max(LEAST_BYTES, Math.floor(left / results.length / 1.1)) };
+  return { ...plan, cut: Math.max(least, Math.floor(left / results.length / 1.1)) };
 }
 
 /** The first turn that came with the entry of turn `i`. */
@@ -115,7 +120,7 @@ function cutTo(turn: KeptTurn, most: number | undefined): KeptTurn {
 }
 
 interface Condensed {
-  entry: Pick<Entry<"condensed">, "room" | "why">;
+  entry: Pick<Entry<"condensed">, "room" | "cut" | "why">;
   text: string;
   run: Pick<TranscriptRun, "told" | "plan">;
   hasTask: boolean;
@@ -142,20 +147,23 @@ function contextOf(
     turn.role === "user" ? turn.content.filter((part) => part.kind === "line") : [],
   );
   const most = room * CHARS * LINES_SHARE;
-  const asked = said.filter(({ of }) => told.includes(of));
+  const least = Math.min(LEAST_BYTES, entry.cut ?? LEAST_BYTES);
   const length = (lines: readonly Line[]) =>
     lines.reduce((sum, { head: label, text: words }) => sum + label.length + words.length, 0);
-  // What the run was told it keeps, however long that is.
-  const short = length(asked) > most ? Math.max(LEAST_BYTES, most / asked.length) : Infinity;
+  // What the run was told it keeps, however long that is, unless the request would not fit.
+  const all = said.filter(({ of }) => told.includes(of));
+  const asked =
+    least < LEAST_BYTES ? fewestOf(all, (line) => length([cappedTo(line, least)])) : all;
+  const short = length(asked) > most ? Math.max(least, most / asked.length) : Infinity;
   const others = newestOf(
-    said.filter((line) => !asked.includes(line)),
+    said.filter((line) => !all.includes(line)),
     most - length(asked),
     (line) => length([line]),
   );
   const chosen = new Set([...asked, ...others]);
   const lines = said
     .filter((line) => chosen.has(line))
-    .map((line) => ({ ...line, text: capText(line.text, Math.floor(short)) }));
+    .map((line) => cappedTo(line, Math.floor(short)));
   const left = found.filter((each) => !kept.includes(each));
   const words = [
     entry.why === undefined
@@ -181,6 +189,15 @@ function contextOf(
         ];
   const task = hasTask ? taskIn(head) : [];
   return [summary, ...planned, ...kept, note(words.join(" ")), ...lines, ...task];
+}
+
+function cappedTo(line: Line, most: number): Line {
+  return { ...line, text: capText(line.text, most) };
+}
+
+/** What the run was asked at first, and the newest of what it was told since. */
+function fewestOf([first, ...rest]: readonly Line[], lengthOfItem: (line: Line) => number): Line[] {
+  return first === undefined ? [] : [first, ...newestOf(rest, FEWEST_CHARS, lengthOfItem)];
 }
 
 /** The messages whose words these turns have, or a summary in them may have. */

@@ -2,11 +2,24 @@ import { estimateTokens } from "../core/block.ts";
 import type { Entry } from "../core/entry.ts";
 import type { Filling } from "../thread/filling.ts";
 import { roomOf } from "../thread/filling.ts";
-import { callsIn, condensedTurns, type Plan, planCondense, SUMMARY_SHARE } from "./condensed.ts";
+import {
+  callsIn,
+  condensedTurns,
+  FEWEST_BYTES,
+  LEAST_BYTES,
+  type Plan,
+  planCondense,
+  SUMMARY_SHARE,
+} from "./condensed.ts";
 import { estimatedTokens, type RequestContext } from "./request.ts";
 import { note } from "./said.ts";
 import { cutResults } from "./transcript-results.ts";
-import { type Transcript, type TranscriptTurn, transcriptOf } from "./transcript-turns.ts";
+import {
+  shownAgain,
+  type Transcript,
+  type TranscriptTurn,
+  transcriptOf,
+} from "./transcript-turns.ts";
 
 /** The request for a summary of what a run's model was told, and what is told in its place then. */
 
@@ -29,9 +42,15 @@ interface Asked {
   filling: Filling;
 }
 
-/** How many tokens the provider counts for one that is estimated. */
+/**
+ * How many tokens the provider counts for one that is estimated: in the newest request, which is all that stands before its
+ * response. What came since is only estimated, and would hide how far off that is.
+ */
 function ratioOf({ asked, filling }: Asked): number {
-  return Math.max(1, filling.size / estimatedTokens(asked));
+  const { counted, size } = filling;
+  const since = asked.turns.slice(asked.turns.findLastIndex(({ role }) => role === "assistant"));
+  const chars = asked.chars - (counted === undefined ? 0 : lengthOf(since));
+  return Math.max(1, (counted ?? size) / estimatedTokens({ ...asked, chars }));
 }
 
 function wordsFor(filling: Filling): number {
@@ -122,9 +141,9 @@ export function condensedBy(
   const most = (window?.tokens ?? Infinity) - (window?.output ?? 0);
   const before = Math.ceil(estimatedTokens(asked) * ratio);
   let least;
-  for (const share of [1, 1 / 2, 1 / 4, 0]) {
+  for (const { share, bytes } of LESS) {
     const room = Math.floor((roomOf(filling) * share) / ratio);
-    const plan = planCondense(transcript, room, own);
+    const plan = planCondense(transcript, room, own, bytes);
     if (plan === undefined) return undefined;
     const text = textFor(transcript, plan, { said, why, filling, room });
     const entry = { run, ...plan, room, text, ...(why !== undefined && { why }) };
@@ -135,6 +154,15 @@ export function condensedBy(
   return least;
 }
 
+/** Of the room, and what a result and a message say at least: the first of these that fits. */
+const LESS = [
+  { share: 1, bytes: LEAST_BYTES },
+  { share: 1 / 2, bytes: LEAST_BYTES },
+  { share: 1 / 4, bytes: LEAST_BYTES },
+  { share: 0, bytes: LEAST_BYTES },
+  { share: 0, bytes: FEWEST_BYTES },
+];
+
 function sizeAfter(
   whole: Transcript,
   { run, ...fields }: Pick<Told, "run" | "from" | "to" | "cut" | "room" | "text" | "why">,
@@ -143,9 +171,11 @@ function sizeAfter(
   const told = { run, ...fields, kind: "condensed" as const, ...NOTHING };
   const turns = condensedTurns(whole, told)?.turns ?? [];
   const { shown } = transcriptOf(whole, run);
-  const chars = Math.max(0, asked.chars - shown.chars) + JSON.stringify(turns).length;
+  const chars = Math.max(0, asked.chars - shown.chars) + lengthOf(shownAgain(turns, NONE).turns);
   return estimatedTokens({ ...asked, files: [], chars });
 }
+
+const NONE = { chars: 0, digest: "" };
 
 const NOTHING = {
   before: 0,
@@ -167,10 +197,12 @@ function textFor(
   const chars = Math.max(LEAST_CHARS, room * CHARS * SUMMARY_SHARE);
   if (why === undefined) return atMost(said, wordsFor(filling), chars);
   const head = turns.filter((_, i) => (marks[i] ?? 0) <= plan.to);
-  const earlier = summariesIn(head);
   const calls = callsIn(head);
+  const heads = notListed(calls.length).length + LISTED.length + 2;
+  // What an earlier summary says was cut to the room of then.
+  const earlier = atMost(summariesIn(head), Infinity, chars - heads);
   const list: string[] = [];
-  let left = chars - earlier.length;
+  let left = chars - heads - earlier.length;
   for (const line of calls.toReversed()) {
     left -= line.length + 1;
     if (left < 0) break;
@@ -179,9 +211,15 @@ function textFor(
   const more = calls.length - list.length;
   return [
     ...(earlier === "" ? [] : [earlier]),
-    ...(more > 0 ? [`${more} earlier calls are not listed.`] : []),
-    ...(list.length === 0 ? [] : ["Calls that were made, with how their results begin:", ...list]),
+    ...(more > 0 ? [notListed(more)] : []),
+    ...(list.length === 0 ? [] : [LISTED, ...list]),
   ].join("\n");
+}
+
+const LISTED = "Calls that were made, with how their results begin:";
+
+function notListed(calls: number): string {
+  return `${calls} earlier calls are not listed.`;
 }
 
 const LEAST_CHARS = 400;

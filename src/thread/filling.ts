@@ -20,6 +20,8 @@ export class Filling {
   readonly window: ModelWindow | undefined;
   /** Tokens of the next request: counted for the newest one and its response, estimated for what came since. */
   size: number;
+  /** What the newest request was counted as; undefined where none was, or where it was condensed since. */
+  counted: number | undefined;
   /** How many turns it has, about. */
   turns: number;
   /** Something in the thread made the last run fail: it is condensed before anything is asked. */
@@ -75,6 +77,7 @@ export const TURNS_EACH = 2;
 
 export function fillTurn(filling: Filling, { usage }: Entry<"assistant">): void {
   filling.size = totalTokens(usage);
+  filling.counted = filling.size - usage.output;
   filling.turns += TURNS_EACH;
   filling.isRefused = false;
 }
@@ -93,6 +96,7 @@ export function fillCondensed(filling: Filling, { text, after }: Entry<"condense
   filling.isForced = false;
   filling.isRefused = false;
   filling.size = after;
+  filling.counted = undefined;
   filling.turns = condensedTurns(filling.turns);
 }
 

@@ -247,6 +247,15 @@ describe("long histories, of all sizes of windows and results", () => {
     }
     expect(condensed).toBeGreaterThan(150);
   });
+
+  test.each([
+    ["people say much", 3, { said: 2, refused: 20, failed: 3, drift: 1.3 }],
+    ["no summary is given for long", 8_359, undefined],
+  ])("fit a small window also where %s", (_, seed, hard) => {
+    const told = longHistory(seed, hard && { ...hard, window: 4_096 });
+    expect(told).toMatchObject({ tooLong: 0, prefix: 1 });
+    expect(told.condensed).toBeGreaterThan(5);
+  });
 });
 
 test("replay makes the requests of a condensed thread again, the very same, and names what was condensed", async () => {

@@ -25,6 +25,20 @@ export interface Told {
   prefix: number;
 }
 
+/** How hard a history is: of so many of each, one. */
+interface Hard {
+  /** Results that a message of a person comes after. */
+  said: number;
+  /** Requests that are refused though they would fit. */
+  refused: number;
+  /** Summaries that are not given. */
+  failed: number;
+  window?: number;
+  drift?: number;
+}
+
+const USUAL: Hard = { said: 30, refused: 60, failed: 8 };
+
 /** 0 ≤ number < 1, the same ones for the same seed (mulberry32). */
 function seeded(seed: number): () => number {
   let state = seed;
@@ -36,13 +50,16 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** @throws Error where a request has a call without its result, or a result without its call, or there is no end to it */
-export function longHistory(seed: number): Told {
+/**
+ * @throws Error where a request has a call without its result, or a result without its call, a summary is longer than its room, or
+ * there is no end to it
+ */
+export function longHistory(seed: number, hard: Hard = USUAL): Told {
   const random = seeded(seed);
   const pick = (most: number) => Math.floor(random() * most);
-  const window = [4_096, 8_192, 8_192, 16_384, 32_768][pick(5)] ?? 8_192;
+  const window = hard.window ?? [4_096, 8_192, 8_192, 16_384, 32_768][pick(5)] ?? 8_192;
   /** What the provider counts for one estimated token. */
-  const drift = 0.7 + random() * 0.6;
+  const drift = hard.drift ?? 0.7 + random() * 0.6;
   const terms: RunTerms = {
     model: "test/long",
     system: "s".repeat(pick(window)),
@@ -93,7 +110,7 @@ export function longHistory(seed: number): Told {
     if (isCondensed && !isFitting) told.tooLong += 1;
     if (!isCondensed) told.prefix = Math.min(told.prefix, prefixOf(before, asked.turns));
     before = asked.turns;
-    if (!isFitting || pick(60) === 0) {
+    if (!isFitting || pick(hard.refused) === 0) {
       told.overflows += 1;
       const facts = { kind: "failed", why: "too long", code: "MODEL_CONTEXT_TOO_LONG" } as const;
       const { filling } = modelRun;
@@ -137,7 +154,7 @@ export function longHistory(seed: number): Told {
           ...(cut !== whole && { artifacts: [kept] }),
         },
       ]);
-      if (pick(30) === 0) say(`and what of ${text(pick(500))}`);
+      if (pick(hard.said) === 0) say(`and what of ${text(pick(500))}`);
     }
   }
 
@@ -152,7 +169,7 @@ export function longHistory(seed: number): Told {
     const chars = request.turns.reduce((sum, turn) => sum + JSON.stringify(turn).length, 0);
     const size = estimatedTokens({ ...asked, files: [], chars });
     const said = text(pick(20_000));
-    const isGiven = fits(size, request.maxOutputTokens) && pick(8) > 0;
+    const isGiven = fits(size, request.maxOutputTokens) && pick(hard.failed) > 0;
     const found = condensedBy(
       state.transcript,
       { run: name, said: isGiven ? said : "", ...(!isGiven && { why: "none" }) },
@@ -163,6 +180,9 @@ export function longHistory(seed: number): Told {
     const condensed = { ...(found ?? { ...left, why: "none" }), usage, ms: 1 };
     write(condensedDrafts(run, modelRun, { kind: "condensed", condensed }, around));
     if (found === undefined) return;
+    const { room, text: summary = "" } = found;
+    if (summary.length > Math.max(400, room) + 2)
+      throw new Error(`a summary of ${summary.length} characters in a room of ${room} tokens`);
     told.condensed += 1;
     isCondensed = true;
   }

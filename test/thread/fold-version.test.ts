@@ -31,6 +31,6 @@ test("what entries come to is what FOLD_VERSION says", () => {
   expect(conversation.last).toBeGreaterThan(30);
   expect({ version: FOLD_VERSION, digest: hash.digest("base64url") }).toEqual({
     version: 3,
-    digest: "2MFf7QIJgasBAyUDCDsJtBgFksCODz5ET3zuaS6H3xE",
+    digest: "TUEeiGa-AX8AGfQY7RxxwqwHiwwgY0GIWsluYoaLD1k",
   });
 });
