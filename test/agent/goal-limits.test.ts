@@ -130,6 +130,16 @@ test("more money is no extension where money has no limit, and does not use one 
   expect((await stage.goal()).extendedBy).toEqual([]);
 });
 
+test("at once a goal is given no more than it began with", async () => {
+  const stage = await given(["change web"], changing);
+  await stage.ask("goal change web");
+  await stage.ask("goal extend by 41 steps");
+  expect(stage.chat.whispers().at(-1)).toMatch(/^That is more than g1 began with/);
+  expect((await stage.goal()).budget.steps).toBe(40);
+  await stage.ask("goal extend by 40 steps");
+  expect((await stage.goal()).budget.steps).toBe(80);
+});
+
 test("helpers of a goal that a schedule began read as its own runs do, and change nothing either", async () => {
   const look = fakeTool({ name: "look" });
   const act = fakeTool({ name: "act", effect: "write" });

@@ -9,6 +9,8 @@ export const goalAnswers = {
     `Nothing offered that to ${goal}, so it did not count. To let it use more: \`goal extend\`.`,
   noCents: (goal: string) =>
     `${goal} has no limit in money, so that changed nothing. Extend it by steps, minutes or tokens.`,
+  tooMuch: (goal: string) =>
+    `That is more than ${goal} began with, so it did not count. \`goal extend\` adds half of that; it may be given twice as much at once, and again later.`,
   isPaused: (goal: string, by: string | undefined) =>
     `${goal} is paused already${by === undefined ? "" : `, by ${by}`}. \`goal resume\` lets it go on.`,
   isRunning: (goal: string) => `${goal} is at work: nothing to resume.`,

@@ -1,4 +1,4 @@
-import { extensionOf } from "../../core/budget.ts";
+import { type Budget, extensionOf, type MoreBudget } from "../../core/budget.ts";
 import type { AppendKind, Draft, Entry } from "../../core/entry.ts";
 import { isGoal, THE_GOAL } from "../../core/goal.ts";
 import { type Author, LIMIT_MINUTES } from "../click-rights.ts";
@@ -60,7 +60,7 @@ function stateFor(
 /** Why it changes nothing. An extension's number is what its button offered; 0: whichever is next. */
 function whyNot(
   { choice, revision, seq }: Entry<"click">,
-  { started: { goal: name }, budget, status, pause, extendedBy, stoppedBy }: Goal,
+  { started: { goal: name, budget: first }, budget, status, pause, extendedBy, stoppedBy }: Goal,
   thread: Thread,
 ): string | undefined {
   if (status === "ended") return goalAnswers.over(name);
@@ -70,11 +70,18 @@ function whyNot(
     if (before !== undefined) return goalAnswers.extended(name, before);
     if (revision > extendedBy.length + 1) return goalAnswers.notOffered(name);
     const isMoney = choice.by !== undefined && Object.keys(choice.by).every((it) => it === "cents");
-    return isMoney && budget.cents === undefined ? goalAnswers.noCents(name) : undefined;
+    if (isMoney && budget.cents === undefined) return goalAnswers.noCents(name);
+    return isTooMuch(choice.by ?? {}, first) ? goalAnswers.tooMuch(name) : undefined;
   }
   if (choice.kind !== "goal") return undefined;
   if (choice.do === "pause")
     return status === "paused" ? goalAnswers.isPaused(name, pause?.by) : undefined;
   if (status === "running") return goalAnswers.isRunning(name);
   return pause?.why === "budget" ? goalAnswers.needsMore(name) : undefined;
+}
+
+/** At once a goal is given as much again as it began with, at most: otherwise a slip of a finger takes its limits away. */
+function isTooMuch(more: MoreBudget, first: Budget): boolean {
+  const most = ["steps", "tokens", "minutes", "cents"] as const;
+  return most.some((each) => (more[each] ?? 0) > (first[each] ?? Infinity));
 }
