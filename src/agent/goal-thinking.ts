@@ -5,7 +5,8 @@ import { notesForJudge, notesForPlan } from "../thread/goals/notes.ts";
 import { answerOf } from "../thread/goals/phrases.ts";
 import { MAX_PARTS, MAX_TASKS, uncalled, waitsInFront } from "../thread/goals/rules.ts";
 import type { Goal, GoalNote, GoalTask, GoalWork } from "../thread/goals/state.ts";
-import { GOAL_VERDICTS, type GoalBudget } from "../core/goal.ts";
+import type { Budget } from "../core/budget.ts";
+import { GOAL_VERDICTS } from "../core/goal.ts";
 import { note, nameLabel } from "./said.ts";
 
 /** A goal's planner and its judge: one question each, answered in a form. */
@@ -52,7 +53,7 @@ export type VerdictValue = z.infer<typeof verdict>;
 /** What is done, given up and waits; the goal's own text stands first in every request. */
 export function planQuestion(
   goal: Goal,
-  { left, tools }: { left: GoalBudget; tools: readonly string[] },
+  { left, tools }: { left: Budget; tools: readonly string[] },
 ): GoalQuestion<PlanValue> {
   const all = [...goal.tasks.values()];
   const of = (...statuses: GoalTask["status"][]) =>
@@ -150,7 +151,7 @@ function noted(head: string, notes: readonly GoalNote[]): Said[] {
   return [note(`${head}:\n${notes.map(({ task, text }) => `- ${task}: ${text}`).join("\n")}`)];
 }
 
-function leftText({ steps, minutes, tokens, cents }: GoalBudget): string {
+function leftText({ steps, minutes, tokens, cents }: Budget): string {
   const money = cents === undefined ? "" : `, $${(cents / 100).toFixed(2)}`;
   return `${counted(steps, "request")}, ${counted(Math.ceil(minutes), "minute")}, ${tokens.toLocaleString("en")} tokens${money}`;
 }

@@ -3,7 +3,7 @@ import type { Adapter } from "../adapters/adapter.ts";
 import { type GoalSchedule, goalBudgetOf, goalsPart } from "../config/goals.ts";
 import type { Config } from "../config/config.ts";
 import { BotError } from "../core/errors.ts";
-import type { GoalBudget } from "../core/goal.ts";
+import type { Budget } from "../core/budget.ts";
 import { createClock, showDuration } from "../core/instant.ts";
 import { type JournalKey, transportOf, tryJournalKey } from "../core/journal-key.ts";
 import { dollarText, microdollarsOfCents } from "../core/money.ts";
@@ -25,7 +25,7 @@ interface Scheduled {
   channel: string;
   zone: string;
   goal: string;
-  budget: GoalBudget;
+  budget: Budget;
   schedule: Schedule;
 }
 
@@ -140,7 +140,7 @@ async function newestOf(
 }
 
 /** What it may use: about what the last one did, else its budget. */
-function estimateWords(before: Goal | undefined, budget: GoalBudget): string {
+function estimateWords(before: Goal | undefined, budget: Budget): string {
   const { steps, minutes, tokens, cents } =
     before === undefined ? budget : usedBy(before, before.used.since ?? 0);
   const money = cents === undefined || cents === 0 ? [] : [dollarText(microdollarsOfCents(cents))];

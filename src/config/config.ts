@@ -296,13 +296,16 @@ function policyNames(
   );
 }
 
-/** The tools that `tools.timeouts` names. */
+/** The tools that `tools.timeouts` names. A pattern may be for tools that another replica has. */
 function timeoutNames(values: SettingValues, file: ConfigFile | undefined): PolicyName[] {
-  return Object.keys(settingsOf(toolsPart, values).timeouts).map((name) => ({
-    tools: [name],
-    arg: undefined,
-    at: file?.at(["tools", "timeouts", name]) ?? "",
-  }));
+  const names = Object.keys(settingsOf(toolsPart, values).timeouts);
+  return names
+    .filter((name) => !name.includes("*"))
+    .map((name) => ({
+      tools: [name],
+      arg: undefined,
+      at: file?.at(["tools", "timeouts", name]) ?? "",
+    }));
 }
 
 /**

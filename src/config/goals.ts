@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type GoalBudget, MAX_GOAL_TEXT } from "../core/goal.ts";
+import type { Budget } from "../core/budget.ts";
+import { MAX_GOAL_TEXT } from "../core/goal.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
 import { isCron } from "../handoff/schedule.ts";
 import { goalsEnabled } from "../tools/goals/integration.ts";
@@ -109,7 +110,7 @@ type Goals = z.infer<typeof goalsPart.settings>;
 export function goalBudgetOf(
   { steps: all, minutes: time, tokens: most, cents: money }: Goals["budget"],
   own: GoalSchedule["budget"] = {},
-): GoalBudget {
+): Budget {
   const { cents: limit = money } = own;
   return {
     steps: own.steps ?? all,

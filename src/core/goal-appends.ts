@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { usage } from "./block.ts";
-import { moreBudget } from "./budget.ts";
+import { budget, moreBudget } from "./budget.ts";
 import { actor, count } from "./entry-fields.ts";
-import { GOAL_ENDS, GOAL_PAUSES, GOAL_VERDICTS, goalBudget } from "./goal.ts";
+import { GOAL_ENDS, GOAL_PAUSES, GOAL_VERDICTS } from "./goal.ts";
 
 /** What the holder of a lease writes down of goals. */
 
@@ -36,7 +36,7 @@ export const goalAppends = {
     principals: z.array(z.string()),
     /** The one that its requests begin with. */
     model: z.string(),
-    budget: goalBudget,
+    budget,
     /** After so many judged tasks it is planned again; 0: only once one was split or given up, or none is left. */
     replan: count,
     /** The post that began it. */

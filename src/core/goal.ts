@@ -1,17 +1,4 @@
-import * as z from "zod";
-import { count } from "./entry-fields.ts";
-
 /** Long work that goes on without people: its words, and how it is shown. Its entries: `goal-appends.ts`. */
-
-/** What a goal may use up, all its requests to models together. `minutes`: see `ShownGoal`. Without `cents`: no limit. */
-export const goalBudget = z.strictObject({
-  steps: count,
-  minutes: z.number().positive(),
-  tokens: count,
-  cents: z.number().nonnegative().optional(),
-});
-
-export type GoalBudget = z.infer<typeof goalBudget>;
 
 /** Stores keep these by their places. `split`: its parts are done in its place. */
 export const GOAL_VERDICTS = ["done", "retry", "split", "abandon"] as const;

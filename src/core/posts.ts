@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { actor, count, decider, file, outcome } from "./entry-fields.ts";
 import { moreBudget } from "./budget.ts";
-import { goalBudget } from "./goal.ts";
+import { budget } from "./budget.ts";
 import { hash, json } from "./tuple.ts";
 import { severity, incidentStatus, incidentChange } from "./incident-fields.ts";
 
@@ -38,7 +38,7 @@ export const command = z.discriminatedUnion("name", [
     name: z.literal("goal"),
     text: z.string().optional(),
     /** The configuration's schedule that wants it, and what it may use; never typed. */
-    schedule: z.strictObject({ name: z.string(), budget: goalBudget }).optional(),
+    schedule: z.strictObject({ name: z.string(), budget }).optional(),
   }),
 ]);
 

@@ -1,5 +1,5 @@
 import type { Command, JsonObject } from "../core/entry.ts";
-import type { GoalBudget } from "../core/goal.ts";
+import type { Budget } from "../core/budget.ts";
 import type { AnsweredBy } from "../core/tool-spec.ts";
 import type { RunTerms } from "../core/run-terms.ts";
 import type { Checking } from "./checking.ts";
@@ -24,7 +24,7 @@ export interface RunParts {
   /** What a new run begins with. */
   readonly terms: RunTerms | undefined;
   /** What a goal begins with; undefined: goals are off. `replan` as of `goal_started`. */
-  readonly goals?: { readonly budget: GoalBudget; readonly replan: number } | undefined;
+  readonly goals?: { readonly budget: Budget; readonly replan: number } | undefined;
   /** Tokens that a model takes which is not that of the terms; without it that one's. */
   windowOf?(model: string): number;
   /** What a run with this prefix began with, where tools were changed since; without it only the newest terms are known. */

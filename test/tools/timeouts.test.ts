@@ -69,7 +69,9 @@ test.each([
 });
 
 test("what is set holds for every tool that is offered, `tools` shows it, and a name that fits none is a mistake", async () => {
-  const config = await configured('tools: { timeouts: { disk_usage: 90, "*_command": 120 } }');
+  const config = await configured(
+    'tools: { timeouts: { disk_usage: 90, "*_command": 120, "mcp_*": 300 } }',
+  );
   const { tools } = await loadToolset(config);
   const of = (name: string) => tools.find((tool) => tool.name === name);
   expect([of("disk_usage")?.timeoutMs, of("run_command")?.timeoutMs]).toEqual([90_000, 120_000]);

@@ -331,9 +331,16 @@ function noteResult(goal: Goal, entry: Entry<"tool_finished">, { thread, call }:
   const brought = `${tool} ${stableHash(text)}`;
   if (isWrite || tool === GOAL_TOOLS.report || (isOk && !goal.results.has(brought)))
     work.isNew = true;
-  if (goal.results.size < MAX_RESULTS) goal.results.add(brought);
+  keepNewest(goal.results, brought);
   const line = `[${citationOf(call.call)}] ${tool}: ${outcome}. ${oneLine(headOf(text, MAX_LINE))}`;
   note(goal, { kind: "result", task, text: shortened(line, MAX_LINE), seq });
+}
+
+function keepNewest(results: Goal["results"], brought: string): void {
+  results.delete(brought);
+  results.add(brought);
+  const [oldest] = results;
+  if (results.size > MAX_RESULTS && oldest !== undefined) results.delete(oldest);
 }
 
 /** Of these alone a task is not done: they look at nothing and do nothing. */

@@ -1,6 +1,7 @@
 import { countedTokens } from "../../core/block.ts";
 import type { Draft } from "../../core/entry.ts";
-import type { GoalBudget, ShownGoal, ShownGoalTask } from "../../core/goal.ts";
+import type { Budget } from "../../core/budget.ts";
+import type { ShownGoal, ShownGoalTask } from "../../core/goal.ts";
 import { centsOf } from "../../core/money.ts";
 import { REMOVED } from "../../core/removed.ts";
 import type { Call } from "../call.ts";
@@ -56,7 +57,7 @@ export function waitsForPeople({ runs }: Pick<Thread, "runs">, run: Run): boolea
   return run.open.size > 0 && [...run.open.values()].every(waits);
 }
 
-type Used = Readonly<Record<keyof GoalBudget, number>>;
+type Used = Readonly<Record<keyof Budget, number>>;
 
 /** How much of each is used, at this time: `minutes` on the clock. */
 export function usedBy({ used }: Goal, now: number): Used {
@@ -71,7 +72,7 @@ export function usedBy({ used }: Goal, now: number): Used {
 }
 
 /** What is left, 0 where more was used. */
-export function leftOf(goal: Goal, now: number): GoalBudget {
+export function leftOf(goal: Goal, now: number): Budget {
   const { budget } = goal;
   const used = usedBy(goal, now);
   const left = (of: number, by: number) => Math.max(0, of - by);
@@ -84,7 +85,7 @@ export function leftOf(goal: Goal, now: number): GoalBudget {
 }
 
 /** What of its budget is used up. */
-export function usedUp(goal: Goal, now: number): keyof GoalBudget | undefined {
+export function usedUp(goal: Goal, now: number): keyof Budget | undefined {
   const left = leftOf(goal, now);
   return (["steps", "minutes", "tokens", "cents"] as const).find((each) => left[each] === 0);
 }

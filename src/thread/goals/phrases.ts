@@ -1,4 +1,5 @@
-import type { GoalBudget, GoalPause } from "../../core/goal.ts";
+import type { Budget } from "../../core/budget.ts";
+import type { GoalPause } from "../../core/goal.ts";
 import { counted, shortened } from "../../core/text.ts";
 import type { Goal, GoalTask } from "./state.ts";
 
@@ -41,7 +42,7 @@ export const taskWords = {
   needs: (tools: readonly string[]) => `It is not done before you called ${tools.join(", ")}.`,
 } as const;
 
-const USED_UP: Readonly<Record<keyof GoalBudget, (budget: GoalBudget) => string>> = {
+const USED_UP: Readonly<Record<keyof Budget, (budget: Budget) => string>> = {
   steps: ({ steps }) => `The ${counted(steps, "step")} of its budget are used up.`,
   minutes: ({ minutes }) =>
     `The ${counted(Math.round(minutes), "minute")} of its budget are used up.`,
@@ -50,8 +51,7 @@ const USED_UP: Readonly<Record<keyof GoalBudget, (budget: GoalBudget) => string>
 };
 
 export const pauses = {
-  budget: (goal: Goal, what: keyof GoalBudget) =>
-    `${USED_UP[what](goal.budget)}\n\n${standing(goal)}`,
+  budget: (goal: Goal, what: keyof Budget) => `${USED_UP[what](goal.budget)}\n\n${standing(goal)}`,
   trouble: (why: string) => `It can't go on now: ${why}`,
 } as const;
 

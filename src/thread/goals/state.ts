@@ -1,6 +1,7 @@
 import { NO_USAGE, type Usage } from "../../core/block.ts";
 import type { Actor, Entry } from "../../core/entry.ts";
-import type { GoalBudget, GoalPause, GoalSection, GoalTaskStatus } from "../../core/goal.ts";
+import type { Budget } from "../../core/budget.ts";
+import type { GoalPause, GoalSection, GoalTaskStatus } from "../../core/goal.ts";
 import type { ShownGoalMessage } from "../shown-living.ts";
 import { type Money, NO_MONEY } from "../../core/money.ts";
 
@@ -8,7 +9,7 @@ import { type Money, NO_MONEY } from "../../core/money.ts";
 export interface Goal {
   readonly started: Entry<"goal_started">;
   /** With what it was extended by. */
-  budget: GoalBudget;
+  budget: Budget;
   status: "running" | "paused" | "ended";
   pause: { why: GoalPause; by: string | undefined; text: string | undefined } | undefined;
   end: Entry<"goal_state"> | undefined;
