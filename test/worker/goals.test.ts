@@ -154,6 +154,7 @@ test("a goal that used up its budget pauses, and each extension counts once whoe
   await stage.press({ kind: "extend" });
   expect(stage.chat.whispers().at(-1)).toMatch(/^bob already extended g1\./);
   await stage.ask("goal extend by 6 steps and $1");
+  expect(stage.chat.whispers().at(-1)).toMatch(/^g1 may use more now/);
   expect(card()).toMatchObject({ status: "done" });
   expect(card()?.budget.steps.of).toBe(15);
   expect(card()?.budget.cents?.of).toBe(400);

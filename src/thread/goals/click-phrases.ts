@@ -1,5 +1,13 @@
+const HEARD = {
+  paused: "is paused. `goal resume` lets it go on.",
+  resumed: "goes on.",
+  extended: "may use more now. `goal status` says how much.",
+  ended: "has ended.",
+} as const;
+
 /** What somebody is told who gives a command about a goal, or presses one of its buttons. */
 export const goalAnswers = {
+  heard: (goal: string, state: keyof typeof HEARD) => `${goal} ${HEARD[state]}`,
   none: "No goal is at work here. Begin one: `goal <what is wanted>`.",
   over: (goal: string) => `${goal} has ended. Begin another: \`goal <what is wanted>\`.`,
   stopped: (goal: string) => `${goal} was stopped, so that changed nothing.`,

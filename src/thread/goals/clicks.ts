@@ -43,7 +43,10 @@ export function goalClickDrafts(
     if (author === undefined) return undefined;
     if (!author.eligible) return say(author.why);
   }
-  return [goalStateDraft(goal, stateFor(click, goal))];
+  const state = stateFor(click, goal);
+  // A message far above changes: who typed it would see nothing.
+  const heard = click.via === "typed" ? say(goalAnswers.heard(goal.started.goal, state.state)) : [];
+  return [goalStateDraft(goal, state), ...heard];
 }
 
 function stateFor(

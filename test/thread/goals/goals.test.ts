@@ -121,3 +121,22 @@ test("an answer that cites calls which never ran says so, and what is sure witho
   );
   expect(heldToCalls("Hello.", evidence)).toBe("Hello.");
 });
+
+test("of what its calls brought the newest is remembered, however long it works", () => {
+  const thread = new Thread();
+  const at = entries.findIndex(({ kind }) => kind === "tool_finished");
+  fold(thread, entries.slice(0, at + 1));
+  const asked = entries.slice(0, at).findLast(({ kind }) => kind === "assistant");
+  const brought = () => [...(goalAtWork(thread)?.results ?? [])];
+  const see = (text: string) => {
+    const next = () => ({ seq: thread.last + 1, id: `e${thread.last + 1}` });
+    fold(thread, [{ ...asked, ...next() } as Entry]);
+    const [call] = [...thread.going].flatMap(({ open }) => [...open.keys()]);
+    fold(thread, [{ ...entries[at], ...next(), call, text } as Entry]);
+  };
+  for (let n = 1; n <= 1_000; n++) see(`result ${n}`);
+  const last = brought().at(-1);
+  see("one more");
+  expect(brought()).toHaveLength(1_000);
+  expect(brought().at(-1)).not.toBe(last);
+});
