@@ -20,9 +20,9 @@ const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
 /** The Node that was installed with the program on Linux. */
 function ownNode() {
-  const { resolve } = nodeModule.createRequire(import.meta.url);
+  const installed = nodeModule.createRequire(import.meta.url);
   try {
-    return resolve(`node-${process.platform}-${process.arch}/bin/node`);
+    return installed.resolve(`node-${process.platform}-${process.arch}/bin/node`);
   } catch {
     return undefined;
   }
