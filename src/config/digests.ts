@@ -1,22 +1,11 @@
 import * as z from "zod";
 import { defineSettings, fromYaml } from "../core/settings.ts";
-import { isCron } from "../handoff/schedule.ts";
 import { isPeriod, PERIOD_FORMS } from "../incidents/period.ts";
 import { channel } from "./policy.ts";
-import { isTimezone } from "./program.ts";
+import { scheduleFields } from "./schedule.ts";
 
 const digest = z.strictObject({
-  cron: z
-    .string()
-    .refine(isCron, 'expected five fields, such as "0 8 * * 1-5" for 8:00 on weekdays')
-    .describe(
-      "When: minute, hour, day of the month, month, weekday, as the clocks of `zone` show them.",
-    ),
-  zone: z
-    .string()
-    .refine(isTimezone, "expected a zone's IANA name such as Europe/Madrid or UTC")
-    .optional()
-    .meta({ description: "The zone of its times and days.", unset: "`timezone`, else UTC" }),
+  ...scheduleFields('"0 8 * * 1-5" for 8:00 on weekdays'),
   channel: channel.describe(
     "Where it is said, such as `slack:T1:C1` or `discord:1122:3344`. The bot has to be in it.",
   ),

@@ -2,10 +2,9 @@ import * as z from "zod";
 import type { Budget } from "../core/budget.ts";
 import { MAX_GOAL_TEXT } from "../core/goal.ts";
 import { defineSettings, fromYaml } from "../core/settings.ts";
-import { isCron } from "../handoff/schedule.ts";
 import { goalsEnabled } from "../tools/goals/integration.ts";
 import { channel } from "./policy.ts";
-import { isTimezone } from "./program.ts";
+import { scheduleFields } from "./schedule.ts";
 
 const steps = z.int().min(1).max(10_000);
 const minutes = z.number().min(0.1).max(10_080);
@@ -46,17 +45,7 @@ const ownBudget = z
   .prefault({});
 
 const schedule = z.strictObject({
-  cron: z
-    .string()
-    .refine(isCron, 'expected five fields, such as "0 6 * * 1" for 6:00 on Mondays')
-    .describe(
-      "When: minute, hour, day of the month, month, weekday, as the clocks of `zone` show them.",
-    ),
-  zone: z
-    .string()
-    .refine(isTimezone, "expected a zone's IANA name such as Europe/Madrid or UTC")
-    .optional()
-    .meta({ description: "The zone of its times and days.", unset: "`timezone`, else UTC" }),
+  ...scheduleFields('"0 6 * * 1" for 6:00 on Mondays'),
   channel: channel.describe(
     "Where its thread begins, such as `slack:T1:C1` or `discord:1122:3344`. The bot has to be in it.",
   ),

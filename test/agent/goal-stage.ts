@@ -2,8 +2,7 @@ import * as z from "zod";
 import { GOAL_PROMPT } from "../../src/agent/goal-prompt.ts";
 import { HELPER_PROMPT } from "../../src/agent/prompt.ts";
 import { delegate } from "../../src/tools/delegate/delegate.ts";
-import { NO_USAGE, type Usage } from "../../src/core/block.ts";
-import type { AppendKind, Draft, JsonObject } from "../../src/core/entry.ts";
+import type { AppendKind, Draft } from "../../src/core/entry.ts";
 import { GOAL_TOOLS, type GoalVerdict } from "../../src/core/goal.ts";
 import type { Journal } from "../../src/journal/journal.ts";
 import type { Model, ModelRequest } from "../../src/models/model.ts";
@@ -13,13 +12,8 @@ import { toolSpec } from "../../src/tools/input-schema.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 import { createStage, fakeTool, KEY, type StageOptions } from "../fakes/stage.ts";
 import { HELPERS } from "./helping.ts";
+import { responseOf, type Turn } from "./scripted-turn.ts";
 import { wordsIn } from "./talking.ts";
-
-interface Turn {
-  text?: string;
-  calls?: readonly (readonly [name: string, args: JsonObject])[];
-  usage?: Partial<Usage>;
-}
 
 interface Planned {
   tasks?: readonly (string | { text: string; requires: readonly string[] })[];
@@ -100,20 +94,7 @@ function playing(parts: GoalParts, requests: ModelRequest[]): Model {
     contextWindow: 100_000,
     async generate(request) {
       requests.push(request);
-      const { text, calls = [], usage } = await answer(request);
-      return {
-        content: [
-          ...(text === undefined ? [] : [{ kind: "text" as const, text }]),
-          ...calls.map(([name, args], at) => ({
-            kind: "tool_use" as const,
-            id: `c${at}`,
-            name,
-            input: JSON.stringify(args),
-          })),
-        ],
-        stop: calls.length > 0 ? "tool_use" : "end_turn",
-        usage: { ...NO_USAGE, input: 100, output: 10, ...usage },
-      };
+      return responseOf(await answer(request));
     },
   };
 }

@@ -1,19 +1,12 @@
 import { HELPER_PROMPT } from "../../src/agent/prompt.ts";
 import type { JsonObject } from "../../src/core/entry.ts";
 import type { Journal } from "../../src/journal/journal.ts";
-import { NO_USAGE, type Usage } from "../../src/core/block.ts";
 import type { GenerateOptions, Model, ModelRequest } from "../../src/models/model.ts";
 import { delegate } from "../../src/tools/delegate/delegate.ts";
 import { askUser } from "../../src/tools/thread/ask-user.ts";
 import { createStage, fakeTool, type StageOptions } from "../fakes/stage.ts";
+import { responseOf, type Turn } from "./scripted-turn.ts";
 import { wordsIn } from "./talking.ts";
-
-/** One turn of a model's: words, and calls by tool and arguments. */
-interface Turn {
-  text?: string;
-  calls?: readonly (readonly [name: string, args: JsonObject])[];
-  usage?: Partial<Usage>;
-}
 
 /** What each run says, by a word of its task or, for the main run, `main`; the first key that its request holds. */
 export type Parts = Readonly<
@@ -37,20 +30,7 @@ function playing(parts: Parts, requests: ModelRequest[]): Model {
       const done = request.turns.filter(({ role }) => role === "tool").length;
       const next = parts[part ?? ""]?.[done];
       if (next === undefined) throw new Error(`nothing is left to say for ${part} after ${done}`);
-      const { text, calls = [], usage } = typeof next === "function" ? await next(options) : next;
-      return {
-        content: [
-          ...(text === undefined ? [] : [{ kind: "text" as const, text }]),
-          ...calls.map(([name, args], at) => ({
-            kind: "tool_use" as const,
-            id: `c${at}`,
-            name,
-            input: JSON.stringify(args),
-          })),
-        ],
-        stop: calls.length > 0 ? "tool_use" : "end_turn",
-        usage: { ...NO_USAGE, input: 100, output: 10, ...usage },
-      };
+      return responseOf(typeof next === "function" ? await next(options) : next);
     },
   };
 }

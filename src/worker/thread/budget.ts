@@ -14,6 +14,8 @@ import { addMoney, moneyOf, NO_MONEY } from "../../core/money.ts";
 import { tokenCounter } from "../../core/token-counters.ts";
 import type { Reservation } from "../../journal/journal.ts";
 import type { ModelResponse } from "../../models/model.ts";
+import { payersOf } from "../../thread/spending.ts";
+import type { Run } from "../../thread/state.ts";
 import { retryUntilStored } from "../store.ts";
 import { book, bookMoney, costIn, opened, openMoney } from "./money.ts";
 import type { Allowance, ThreadContext } from "./parts.ts";
@@ -50,6 +52,25 @@ export interface Spend {
   /** Accounts whose words instruct it. */
   askers: readonly string[];
   signal: AbortSignal;
+}
+
+/** A request of the run, for those whose words instruct it. */
+export function spendOf(
+  { run, modelRun }: { run: Run; modelRun: ModelRun },
+  {
+    instructs,
+    ...request
+  }: Pick<Spend, "requestTokens" | "signal"> & { instructs: readonly string[] | undefined },
+): Spend {
+  const { steps, terms, last } = modelRun;
+  return {
+    run: run.started.run,
+    model: terms.model,
+    newest: last?.model,
+    steps,
+    askers: payersOf(run, instructs),
+    ...request,
+  };
 }
 
 const DAY_MS = 24 * 60 * 60_000;

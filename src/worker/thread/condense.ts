@@ -5,12 +5,11 @@ import { BotError, type ErrorCode, isBotError, messageOf } from "../../core/erro
 import { cleanText } from "../../security/sanitize.ts";
 import type { CondenseFacts } from "../../thread/drafts-runs.ts";
 import { isOfThread } from "../../thread/filling.ts";
-import { payersOf } from "../../thread/spending.ts";
 import { sharesOf } from "../../thread/routing.ts";
 import type { StepOf } from "../../thread/steps.ts";
 import { termsIn } from "../../thread/surroundings.ts";
 import { putOff } from "../background.ts";
-import { withinBudget } from "./budget.ts";
+import { withinBudget, spendOf } from "./budget.ts";
 import { conclude } from "./conclude.ts";
 import { withFiles, withinMinutes } from "./model-call.ts";
 import type { Learn, ThreadContext } from "./parts.ts";
@@ -101,18 +100,7 @@ async function ask(
   const { turns, files, maxOutputTokens } = summaryRequest({ asked, filling });
   const requestTokens = filling.size;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
-  const askers = payersOf(run, instructs);
-  const name = run.started.run;
-  const { steps } = modelRun;
-  const spend = {
-    run: name,
-    model: own,
-    newest: last?.model,
-    steps,
-    requestTokens,
-    askers,
-    signal,
-  };
+  const spend = spendOf({ run, modelRun }, { instructs, requestTokens, signal });
   try {
     let model = own;
     const { response, cost } = await withinBudget(ctx, terms, spend, async () => {

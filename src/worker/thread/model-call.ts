@@ -14,8 +14,7 @@ import { BotError, isBotError, messageOf } from "../../core/errors.ts";
 import { within } from "../../core/time-limit.ts";
 import type { Answered, Asked } from "../../models/chain.ts";
 import type { FileBlock, ModelRequest, Turn } from "../../models/model.ts";
-import { type Generated, tokensOf, withinBudget } from "./budget.ts";
-import { payersOf } from "../../thread/spending.ts";
+import { type Generated, tokensOf, withinBudget, spendOf } from "./budget.ts";
 import { sharesOf } from "../../thread/routing.ts";
 import { isInner, isReader, type Run } from "../../thread/state.ts";
 import { putOff } from "../background.ts";
@@ -79,21 +78,12 @@ async function learnTurn(
   const began = performance.now();
   const requestTokens = tokensOf(modelRun, asked);
   const {
-    steps,
     terms: { model: own },
     last,
   } = modelRun;
   const wanted = { own, newest: last?.model ?? own, requestTokens, places: allPlaces(ctx) };
-  const askers = payersOf(run, telling.instructs);
-  const spend = {
-    run: name,
-    model: own,
-    newest: last?.model,
-    steps,
-    requestTokens,
-    askers,
-    signal,
-  };
+  const { instructs } = telling;
+  const spend = spendOf({ run, modelRun }, { instructs, requestTokens, signal });
   let model = own;
   let instead: string | undefined;
   const { response, cost } = await withinBudget(ctx, terms, spend, async () => {
